@@ -103,6 +103,9 @@ func goTensorToDlpackVersioned(handle C.uint64_t, out **C.struct_DLManagedTensor
 // dlView is a tensor as another library sees it, with a handle of its own that keeps it alive. All
 // memory is visible to the CPU, so that is the device it is said to be on.
 func dlView(t *runtime.Tensor) (v C.dl_view, err error) {
+	if err := numeric("to_dlpack", t); err != nil {
+		return v, err
+	}
 	data, err := t.Map()
 	if err != nil {
 		return v, err

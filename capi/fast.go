@@ -287,14 +287,7 @@ func goFastRead(x, on C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64
 		if w := t.ReadWait(); w != 0 {
 			return nil, refused(w)
 		}
-		to, err := memory("tensor_read", data, uint64(size))
-		if err != nil {
-			return nil, err
-		}
-		if err := traceOf(on).ReadsElements(t); err != nil {
-			return nil, err
-		}
-		return t, t.Read(to)
+		return t, readInto(t, on, data, uint64(size))
 	})
 }
 

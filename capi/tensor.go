@@ -224,15 +224,31 @@ func arrays(l *shape.Layout, dims, strides *[shape.MaxRank]C.int64_t) {
 //export goTensorRead
 func goTensorRead(handle, on C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
 	return onTensor("tensor_read", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
-		to, err := memory("tensor_read", data, uint64(size))
-		if err != nil {
-			return err
-		}
-		if err := traceOf(on).ReadsElements(t); err != nil {
-			return err
-		}
-		return t.Read(to)
+		return readInto(t, on, data, uint64(size))
 	})
+}
+
+// readInto copies the elements of a tensor to the caller's memory, which a trace on this stream notes.
+func readInto(t *runtime.Tensor, on C.uint64_t, data unsafe.Pointer, size uint64) error {
+	if err := numeric("tensor_read", t); err != nil {
+		return err
+	}
+	to, err := memory("tensor_read", data, size)
+	if err != nil {
+		return err
+	}
+	if err := traceOf(on).ReadsElements(t); err != nil {
+		return err
+	}
+	return t.Read(to)
+}
+
+// numeric refuses a tensor of strings, whose elements mean nothing without them.
+func numeric(who string, t *runtime.Tensor) error {
+	if t.HasStrings() {
+		return status.Errorf(status.Type, "[%s] got a tensor of strings; want tensor_get_strings, which copies them", who)
+	}
+	return nil
 }
 
 // goTensorWrite is pmps_tensor_write. It blocks until the work that reads or writes the memory is done; data
@@ -268,6 +284,9 @@ func goTensorMap(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 	return onTensor("tensor_map", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
 			return null("tensor_map")
+		}
+		if err := numeric("tensor_map", t); err != nil {
+			return err
 		}
 		p, err := t.Map()
 		if err == nil {

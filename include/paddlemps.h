@@ -361,7 +361,8 @@ pmps_error *pmps_tensor_from_host(const pmps_place *place, int32_t dtype, int32_
  * of the type BYTES in the protocol of Triton Inference Server. Owned.
  *
  * The strings are in memory of the library. The tensor itself has the dtype PMPS_INT64, and its elements stand for the strings:
- * views of it are tensors of strings too, copies and results of operators are integers. */
+ * views of it are tensors of strings too, copies and results of operators are integers.
+ * Reading it, mapping it and exporting it by DLPack are PMPS_TYPE_MISMATCH. */
 pmps_error *pmps_tensor_from_strings(const pmps_place *place, int32_t rank, const int64_t *dims, const void *data,
                                      size_t size, pmps_tensor **tensor);
 

@@ -152,7 +152,7 @@ func (n *instance) run(jobs []*job) []answer {
 	if n.runBatch(jobs, len(jobs) == 1) {
 		return n.answers
 	}
-	// The error may be that of one request, such as an index out of range, and concerns nobody else.
+	// The error may be that of one request, such as an index out of range, and concerns no other request.
 	for i := range jobs {
 		n.runBatch(jobs[i:i+1], true)
 	}

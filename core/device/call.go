@@ -47,7 +47,7 @@ type Call struct {
 	Scratch   Heap           // the heap that Workspace lies in; nil where there is none
 	Count     int64          // set by programs with a data-dependent result: elements along axis 0
 	Grid      *Grid          // of a Library's kernel; nil for operators
-	Stop      *Stop          // ends the call before its next step; nil where nobody can
+	Stop      *Stop          // ends the call before its next step; nil where it cannot be ended
 
 	// Owner is notified when the call completes.
 	Owner Owner

@@ -7,7 +7,7 @@ import (
 )
 
 // Stop is a request that a run end before its next step. Devices look at it between the steps of a program; a step that
-// has begun is completed. A nil Stop is that of a run which nobody can cancel, so that looking at it costs a comparison.
+// has begun is completed. A nil Stop is that of a run which cannot be cancelled, so that looking at it costs a comparison.
 type Stop struct{ requested atomic.Bool }
 
 var errCancelled = status.Errorf(status.Cancelled, "[program] the run was cancelled before it ended")

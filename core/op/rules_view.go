@@ -418,7 +418,7 @@ func viewSplit(c *Inference, in *shape.Layout) error {
 	if in.Rank == 0 {
 		return status.Errorf(status.Invalid, "[%s] got a tensor without dimensions; want at least one", c.Row.Name)
 	}
-	sizes, err := c.sections(c.attr("sections").Ints, in.Dims[axis])
+	sizes, err := c.sections(c.attr("sections").Ints, axis, in.Dims[axis])
 	if err != nil {
 		return err
 	}
@@ -439,12 +439,12 @@ func viewSplit(c *Inference, in *shape.Layout) error {
 // any number of parts, and so can one of stride 0.
 const mostParts = 1 << 16
 
-// sections is the lengths of the parts of an axis of n elements: given ones, one of which may be
+// sections is the lengths of the parts of an axis, which has n elements: given ones, one of which may be
 // -1, or as many equal ones as a single number says.
 //
 // The number of parts has to follow from the attribute alone, since callers make room for as many results before any size
 // is known.
-func (c *Inference) sections(given []int64, n int64) ([]int64, error) {
+func (c *Inference) sections(given []int64, axis int, n int64) ([]int64, error) {
 	if len(given) == 1 && given[0] > mostParts {
 		return nil, status.Errorf(status.Invalid, "[%s] got %d sections; want at most %d", c.Row.Name, given[0], mostParts)
 	}
@@ -454,7 +454,7 @@ func (c *Inference) sections(given []int64, n int64) ([]int64, error) {
 	if len(given) == 1 {
 		parts := given[0]
 		if parts <= 0 || n%parts != 0 {
-			return nil, status.Errorf(status.Invalid, "[%s] an axis of %d elements cannot be split into %d equal parts", c.Row.Name, n, parts)
+			return nil, status.Errorf(status.Invalid, "[%s] axis %d of %d elements cannot be split into %d equal parts", c.Row.Name, axis, n, parts)
 		}
 		sizes := make([]int64, parts)
 		for i := range sizes {
@@ -477,7 +477,7 @@ func (c *Inference) sections(given []int64, n int64) ([]int64, error) {
 		sizes[free], left = left, 0
 	}
 	if left != 0 {
-		return nil, status.Errorf(status.Invalid, "[%s] sections %v do not add up to the axis of %d elements", c.Row.Name, given, n)
+		return nil, status.Errorf(status.Invalid, "[%s] sections %v do not add up to the %d elements of axis %d", c.Row.Name, given, n, axis)
 	}
 	return sizes, nil
 }

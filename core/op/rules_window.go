@@ -69,8 +69,12 @@ func convolved(c *Inference) error {
 	return nil
 }
 
-// counted fills in the number of windows on each axis.
+// counted fills in the number of windows on each axis. A pool may have none, as in Paddle.
 func (c *Inference) counted(w *Windows, x, out *shape.Shape) error {
+	least := int64(1)
+	if w.byKernel {
+		least = 0
+	}
 	for i := range w.Axes {
 		size := x.Dims[2+i]
 		if shape.IsSymbol(size) && !w.Adaptive || shape.IsSymbol(w.Kernel[i]) {
@@ -78,7 +82,7 @@ func (c *Inference) counted(w *Windows, x, out *shape.Shape) error {
 			continue
 		}
 		n := w.Count(i, size)
-		if n < 1 {
+		if n < least {
 			return status.Errorf(status.Invalid, "[%s] a window of %d elements does not fit axis %d of %d with padding %d and %d", c.Row.Name, w.Dilation[i]*(w.Kernel[i]-1)+1, i, size, w.Before[i], w.Behind[i])
 		}
 		out.Dims[2+i] = n
@@ -181,8 +185,8 @@ func (c *Inference) sized(w *Windows, x shape.Shape) (shape.Shape, error) {
 		return x, status.Errorf(status.Invalid, "[%s] size has %d numbers; want one for each of %s", c.Row.Name, len(size), status.Count(w.Axes, "spatial axis", "spatial axes"))
 	}
 	for i, n := range size {
-		if n < 1 {
-			return x, status.Errorf(status.Invalid, "[%s] size is %v; want numbers from 1", c.Row.Name, size)
+		if n < 0 {
+			return x, status.Errorf(status.Invalid, "[%s] size is %v; want numbers from 0", c.Row.Name, size)
 		}
 		x.Dims[2+i] = n
 	}

@@ -204,7 +204,7 @@ func TestUnifiedGradientFailuresAreClean(t *testing.T) {
 				require.NoError(t, m.c.Synchronize())
 				m.at = m.count.Load() + n
 				err := step()
-				if err == nil { // a run may fail whose result nobody reads
+				if err == nil { // a run may fail whose result is not read
 					err = m.c.Synchronize()
 				}
 				if over = m.count.Load() < m.at; over {

@@ -26,12 +26,12 @@ type programRun struct {
 	launches []*launch      // of the parts, prepared and not submitted
 	seed     [2]uint64
 	text     []byte       // of the key
-	stop     *device.Stop // nil: nobody can cancel the run
+	stop     *device.Stop // nil: the run cannot be cancelled
 }
 
 // extras is what few runs have. A nil one is that of all others.
 type extras struct {
-	stop    *device.Stop // may end the run; nil: nobody can cancel it
+	stop    *device.Stop // may end the run; nil: it cannot be cancelled
 	strings *text.Table  // nil: the run has met no strings yet
 }
 

@@ -51,7 +51,7 @@ func (c Caller) Start(p *Program, in []*Tensor, on *Stream, end func()) (*Run, e
 	return r, nil
 }
 
-// A run that has not begun has nothing to give back but what it was given, so that whoever cancels it can end it.
+// A run that has not begun has nothing to give back but what it was given, so that the caller who cancels it can end it.
 
 // Cancel ends the run before its next step; one that has not begun ends at once, on the goroutine of the caller. It does
 // not wait, and has no effect on a run whose last step has begun.
@@ -98,7 +98,7 @@ func (r *Run) Wait() ([]*Tensor, error) {
 	return made, nil
 }
 
-// A run whose results nobody can get any more is worth no further step.
+// A run whose results cannot be fetched any more takes no further step.
 
 // Free cancels the run and frees its results, those that it may still have to make too. It is the last call, and does not
 // wait.
@@ -161,9 +161,9 @@ func (rt *Runtime) settle(made []*Tensor) (first error) {
 // goroutine mostly waits; with two of them one run is submitted while another is computed.
 //
 // Goroutines come and go with the runs, so that a process which starts none has none of them. A run that was cancelled in its turn
-// stays in the list, without what it was given, until it is met there: nobody has to search for it.
+// stays in the list, without what it was given, until it is met there: no search is needed.
 
-// started are the runs of a device that nobody waits for.
+// started are the asynchronous runs of a device.
 type started struct {
 	mu      sync.Mutex
 	making  int    // goroutines that make runs

@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// A string has one number in a run, whoever brought it.
+// A string has one number in a run, wherever it comes from.
 func TestEqualStringsHaveOneNumber(t *testing.T) {
 	m := &Model{}
 	require.Equal(t, int64(-1), m.Add("a"))

@@ -1,5 +1,5 @@
 /*
- * runs.c - runs of a program that nobody waits for until their results are needed, with a deadline.
+ * runs.c - asynchronous runs of a program, waited for when their results are needed, with a deadline.
  */
 #include "must.h"
 

@@ -1,4 +1,4 @@
-// runs.cpp - runs of a program that nobody waits for until their results are needed, with a deadline.
+// runs.cpp - asynchronous runs of a program, waited for when their results are needed, with a deadline.
 #include <chrono>
 #include <cstdio>
 #include <exception>

@@ -320,7 +320,7 @@ func spread(sums []float64, v float64, dims *[op.MaxSpatial]int64, ra, rb, rc sp
 // with it sums are rounded in the same order each time. Halves are added in float32 and rounded at the end.
 func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) error {
 	from, to, indices := j.x.start(img, channel), j.y.start(img, channel), &j.places
-	if j.x.flat() && j.y.flat() && indices.flat() {
+	if j.x.plane() > 0 && j.x.flat() && j.y.flat() && indices.flat() {
 		y := j.y.data[to:][:j.y.plane()]
 		clear(y)
 		return placeFlat(y, j.x.data[from:][:j.x.plane()], indices.data[indices.start(img, channel):], j.add)

@@ -215,6 +215,46 @@ func TestReduceValues(t *testing.T) {
 	}
 }
 
+// TestSearchOfLongRows has rows of several parts, with the best in any of them, the limits of each dtype, and nan in one part.
+func TestSearchOfLongRows(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	const n = 3*passed + 5
+	inf, nan := math.Inf(1), math.NaN()
+	for _, d := range dtype.Numbers.Members() {
+		if d == dtype.Bool {
+			continue
+		}
+		low, high := -inf, inf
+		if !d.IsFloat() {
+			l, h := d.Range()
+			low, high = float64(l), float64(h)
+			if d == dtype.Int64 {
+				high = 1<<63 - 1024 // the largest that float64 holds too
+			}
+		}
+		for _, background := range []float64{1, low, high} {
+			for _, at := range []int{0, passed - 1, passed, 2*passed + 7, n - 1} {
+				for _, best := range []float64{2, low, high, math.Copysign(0, -1)} {
+					values := make([]float64, n)
+					for i := range values {
+						values[i] = background
+					}
+					values[at] = best
+					if d.IsFloat() {
+						values[passed+3], values[(at+1)%n] = nan, nan
+					}
+					x, out := of(d, dims(n), values...), of(dtype.Int64, dims(1))
+					require.NoError(t, r.call("argmax", &device.Call{In: operands(x), Out: operands(out), Axes: 1}))
+					sameBits(t, []float64{bestOf(values, func(x, y float64) bool { return x > y })}, out.values(), "argmax", d, background, at, best)
+					small := of(dtype.Int32, dims(1))
+					require.NoError(t, r.call("argmin", &device.Call{In: operands(x), Out: operands(small), Axes: 1}))
+					sameBits(t, []float64{bestOf(values, func(x, y float64) bool { return x < y })}, small.values(), "argmin", d, background, at, best)
+				}
+			}
+		}
+	}
+}
+
 // TestSumAccuracy adds values of very different size, along rows and along columns, and compares
 // with exact arithmetic.
 func TestSumAccuracy(t *testing.T) {

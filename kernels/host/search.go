@@ -14,7 +14,8 @@ import (
 // element is better.
 //
 // Elements are compared as ranks, unsigned numbers, of which the larger is the better one: those of nan are 0. So one
-// kernel serves both directions and all dtypes whose sort keys have one width. float32 is compared as it is, by vectors.
+// kernel serves both directions and all dtypes whose sort keys have one width. Rows of numbers of 32 and 64 bits are compared as
+// they are, those of float32 by vectors.
 type search struct {
 	ranks ranks
 	// row goes on with the search in n elements, of which the first has a number. Functions have a room for a block of keys.
@@ -51,12 +52,12 @@ func registerSearches() {
 			case dtype.Float32:
 				register(id, d, &search{r, floatRow, floatClear, floatBeside})
 			default:
-				register(id, d, &search{r, keyRow[uint32], keyClear[uint32], keyBeside[uint32]})
+				register(id, d, &search{r, searchRow(d, keyRow[uint32]), keyClear[uint32], keyBeside[uint32]})
 			}
 		}
 		for d, o := range wideOrders {
 			r := ranks{size: d.Size(), key: 8, smallest: smallest, wide: o}
-			register(id, d, &search{r, keyRow[uint64], keyClear[uint64], keyBeside[uint64]})
+			register(id, d, &search{r, searchRow(d, keyRow[uint64]), keyClear[uint64], keyBeside[uint64]})
 		}
 	}
 }
@@ -256,6 +257,65 @@ func rankOf(x float32) uint64 {
 		return uint64(^bits)
 	}
 	return uint64(bits | 1<<31)
+}
+
+// searchRow is search.row of a dtype, otherwise if it has 8 or 16 bits.
+func searchRow(d dtype.DType, otherwise func(*ranks, unsafe.Pointer, *leader, unsafe.Pointer, int64, int64)) func(*ranks, unsafe.Pointer, *leader, unsafe.Pointer, int64, int64) {
+	switch d {
+	case dtype.Int32:
+		return numberRow[int32]
+	case dtype.Int64:
+		return numberRow[int64]
+	case dtype.Float64:
+		return numberRow[float64]
+	}
+	return otherwise
+}
+
+// numberRow is search.row on elements as they are, in parts as floatRow. A part with a nan is looked at one by one.
+//
+// The smallest integer has the rank of nothing, and the first of a row of nothing else is the answer too.
+func numberRow[T int32 | int64 | float64](r *ranks, _ unsafe.Pointer, best *leader, x unsafe.Pointer, n, at int64) {
+	fold, flip := largestOf[T], uint64(0)
+	if r.smallest == 1 {
+		fold, flip = smallestOf[T], ^flip
+	}
+	for row := slice[T](x, n); len(row) > 0; {
+		part := row[:min(len(row), passed)]
+		top := fold(part[0], part)
+		if top != top {
+			for i, v := range part {
+				if rank := rankOfNumber(v) ^ flip; v == v && rank > best.rank {
+					*best = leader{rank, at + int64(i)}
+				}
+			}
+		} else if rank := rankOfNumber(top) ^ flip; rank > best.rank {
+			// Another thread may change elements meanwhile, so that none equals the best.
+			for i, v := range part {
+				if v == top {
+					*best = leader{rank, at + int64(i)}
+					break
+				}
+			}
+		}
+		row, at = row[len(part):], at+int64(len(part))
+	}
+}
+
+// rankOfNumber is the rank of an element that is no nan, in ascending order. Zeros have one rank.
+func rankOfNumber[T int32 | int64 | float64](x T) uint64 {
+	v, ok := any(x).(float64)
+	if !ok {
+		return uint64(int64(x)) ^ 1<<63
+	}
+	bits := math.Float64bits(v)
+	switch {
+	case v == 0:
+		return 1 << 63
+	case bits>>63 != 0:
+		return ^bits
+	}
+	return bits | 1<<63
 }
 
 // floatClear is search.clear for float32: every element is better than nan.

@@ -384,6 +384,6 @@ func TestSequenceStops(t *testing.T) {
 		require.Equal(t, at < 3, status.CodeOf(err) == status.Cancelled, "stopped in step %d", at)
 		runs = 0
 		require.NoError(t, s.run(d.threads, &device.Call{}))
-		require.Equal(t, 3, runs, "a call that nobody can stop")
+		require.Equal(t, 3, runs, "a call that cannot be stopped")
 	}
 }

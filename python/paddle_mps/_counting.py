@@ -402,34 +402,67 @@ def histogram(
         An int64 tensor of bins elements.
 
     Raises:
-        ValueError: bins is below 1, max below min, or the range is not finite.
+        UnsupportedError: input is complex.
+        ValueError: bins is below 1, max below min, the range is not finite, for integers none of its numbers is one more
+            than another, or weight has another shape.
     """
     x = tensor(input, "histogram", "input")
+    if meta(x).dtype.is_complex:
+        raise UnsupportedError(f"[histogram] input is {meta(x).dtype.name}; want a real dtype")
     if weight is not None:
         of_one_place("histogram", x, tensor(weight, "histogram", "weight"))
+        if meta(weight).shape != meta(x).shape:
+            raise ValueError(
+                f"[histogram] weight is {list(meta(weight).shape)} and input {list(meta(x).shape)}; want one shape"
+            )
     place = meta(x).place
     count = index("bins", bins)
     low, high = extent("histogram", x, count, min, max, 1.0)
     if not meta(x).numel:
         return full([count], 0, dtype=meta(x).dtype, place=place)
-    flat = _array.reshape(x, [-1])
-    if not meta(x).dtype.is_floating:
-        flat, low, high = cast(flat, "int64"), int(low), int(high)
-        at = _ops.floor_divide((flat - low) * count, high - low)
-    else:
-        at = (flat - low) * float(count) / (high - low)
-    inside = _ops.logical_and(flat >= low, flat <= high).numpy()
-    numbers = np.minimum(np.where(inside, cast(at, "int64").numpy(), 0), count - 1)[inside]
-    if weight is None:
-        sums = from_array(np.bincount(numbers, minlength=count).astype(np.int64), place)
-    else:
-        shares = np.ravel(cast(weight, "float32").numpy())[inside]
-        sums = from_array(np.bincount(numbers, shares, count).astype(np.float32), place)
+    shares = None if weight is None else np.ravel(cast(weight, "float32").numpy())
+    sums = from_array(tallies(np.ravel(elements(x)), low, high, count, shares), place)
     if not density:
         return sums
     total = cast(sums, "float32")
     result: Tensor = total / _operators.sum(total, None, None, False) / ((high - low) / count)
     return result
+
+
+BLOCK = 1 << 14  # elements that are counted at a time, which stay in the cache of the processor
+
+
+def elements(x: Tensor) -> np.ndarray[Any, Any]:
+    """The elements as an array; of halves as float32."""
+    return (cast(x, "float32") if meta(x).dtype.itemsize == 2 and meta(x).dtype.is_floating else x).numpy()
+
+
+def tallies(
+    flat: np.ndarray[Any, Any], low: float, high: float, count: int, shares: np.ndarray[Any, Any] | None
+) -> np.ndarray[Any, Any]:
+    """How many elements lie in each of count bins from low to high, as int64; with shares their sums, as float32.
+
+    An element's bin is computed in its own dtype, as in Paddle; that of an integer is exact.
+    """
+    floating = flat.dtype.kind == "f"
+    if not floating:
+        low, high = int(low), int(high)
+        if low == high:
+            raise ValueError(f"[histogram] the range is {low} to {high}; want two integers for integers")
+    sums: np.ndarray[Any, Any] = np.zeros(count, np.int64 if shares is None else np.float64)
+    large = not floating and max(-low, high, (high - low) * count) >= 2**63
+    for start in range(0, flat.size, BLOCK):
+        block = flat[start : start + BLOCK]
+        part = None if shares is None else shares[start : start + BLOCK]
+        if not floating:
+            block = block.astype(object if large else np.int64)
+        with np.errstate(all="ignore"):  # elements outside may overflow
+            at = (block - low) * float(count) / (high - low) if floating else (block - low) * count // (high - low)
+            numbers = np.minimum(at.astype(np.int64), count - 1)
+        if not (block.min() >= low and block.max() <= high):  # as it is where one is nan
+            numbers = np.where(np.logical_and(block >= low, block <= high), numbers, count)  # a bin that is dropped
+        sums += np.bincount(numbers, part, count + 1)[:count].astype(sums.dtype)
+    return sums if shares is None else sums.astype(np.float32)
 
 
 def extent(function: str, x: Tensor, bins: int, low: float, high: float, beside: float) -> tuple[float, float]:
@@ -444,10 +477,12 @@ def extent(function: str, x: Tensor, bins: int, low: float, high: float, beside:
     if high < low:
         raise ValueError(f"[{function}] the range is {low} to {high}; want it in order")
     if low == high and meta(x).numel:
-        values = x.numpy() if meta(x).dtype is not _dtype.bfloat16 else cast(x, "float32").numpy()
-        if np.isnan(values).all() if values.dtype.kind == "f" else False:
+        values = elements(x)
+        low, high = values.min().item(), values.max().item()
+        if low != low:
+            low, high = np.fmin.reduce(values, None).item(), np.fmax.reduce(values, None).item()
+        if low != low:
             raise ValueError(f"[{function}] all elements are nan; want a range")
-        low, high = np.nanmin(values).item(), np.nanmax(values).item()
     if low == high:
         low, high = low - beside, high + beside
     if not math.isfinite(high - low):

@@ -86,13 +86,14 @@ def _from_file(file: Readable, name: str, configs: dict[str, Any]) -> Any:
     source = Source(file, name)
     if not source.size:
         raise EOFError(f"[load] {name}, byte {source.at}: the file is empty; want a pickle or a tensor")
-    first = file.read(1)
     file.seek(source.at)
+    first = file.read(1)
     numpy = bool(configs.get("return_numpy"))
     if first == b"\x80":
         return _from_pickle(source, numpy, bool(configs.get("keep_name_table")))
     if first == b"\x00":
         array = _tensor_file.read(source)
+        source.leave()
         return array if numpy else _tensor(array, source, source.at - array.nbytes)
     instead = "; an ONNX model is loaded by paddle_mps.onnx.load" if name.endswith(".onnx") else ""
     raise source.error(
@@ -102,28 +103,29 @@ def _from_file(file: Readable, name: str, configs: dict[str, Any]) -> Any:
 
 def _from_pickle(source: Source, numpy: bool, keep_names: bool) -> Any:
     machine = Machine(source)
-    value, pairs = machine.run(), machine.pairs
+    value, pairs, shared = machine.run(), machine.pairs, machine.shared
+    source.leave()
     del machine  # and with it the memory of arrays, as soon as there are tensors of them
     if type(value) in (dict, OrderedDict):
         _join_parts(value, source)
         if NAMES in value:
-            return _state(value, source, numpy, keep_names)
+            return _state(value, source, numpy, keep_names, shared)
     # A file has names with its tensors, and then its other arrays are arrays, or it has tensors only.
-    return Converter(source, numpy, pairs=pairs, arrays=not pairs).convert(value)
+    return Converter(source, numpy, shared, pairs=pairs, arrays=not pairs).convert(value)
 
 
-def _state(state: dict[Any, Any], source: Source, numpy: bool, keep_names: bool) -> Any:
+def _state(state: dict[Any, Any], source: Source, numpy: bool, keep_names: bool, shared: dict[int, Any]) -> Any:
     """A state dict: what the table of names lists are tensors, all else stays as it is."""
     table = state[NAMES] if keep_names else state.pop(NAMES)
     if type(table) not in (dict, OrderedDict):
         raise source.error(f"{NAMES} is {type(table).__name__}; want a dict")
-    tensors = Converter(source, numpy, pairs=False, arrays=True)
+    tensors = Converter(source, numpy, shared, pairs=False, arrays=True)
     for key, name in table.items():
         if key not in state:
             raise source.error(f"{NAMES} has the key {_shown(key)}; want one of the state dict")
         if type(state[key]) is Array:
             state[key] = _named(tensors.convert(state[key]), name)
-    return Converter(source, numpy, pairs=False, arrays=False).convert(state)
+    return Converter(source, numpy, shared, pairs=False, arrays=False).convert(state)
 
 
 def _shown(key: Any) -> str:
@@ -158,12 +160,13 @@ class Converter:
 
     Args:
         numpy: tensors become NumPy arrays.
+        shared: what may occur more than once, by id. Only of these is noted what became of them.
         pairs: tuples of a name and an array are tensors.
         arrays: arrays are tensors.
     """
 
-    def __init__(self, source: Source, numpy: bool, pairs: bool, arrays: bool) -> None:
-        self.source, self.numpy, self.pairs, self.arrays = source, numpy, pairs, arrays
+    def __init__(self, source: Source, numpy: bool, shared: dict[int, Any], pairs: bool, arrays: bool) -> None:
+        self.source, self.numpy, self.shared, self.pairs, self.arrays = source, numpy, shared, pairs, arrays
         # Results by the id of what was read, with that object, so that its id stays its own.
         self.done: dict[int, tuple[Any, Any]] = {}
         self.tensors: dict[int, tuple[Array, Any]] = {}
@@ -173,11 +176,13 @@ class Converter:
         step = CONTAINERS.get(type(value))
         if step is None:
             return self.leaf(value)
+        if depth > MAX_DEPTH:
+            raise self.source.error(f"the value that ends here has more than {MAX_DEPTH} levels")
+        if id(value) not in self.shared:
+            return step(self, value, depth + 1)
         known = self.done.get(id(value))
         if known is None:
             self.done[id(value)] = value, UNDER_WAY
-            if depth > MAX_DEPTH:
-                raise self.source.error(f"the value that ends here has more than {MAX_DEPTH} levels")
             result = step(self, value, depth + 1)
             self.done[id(value)] = value, result
             return result

@@ -78,6 +78,10 @@ def text(x: Tensor) -> str:
         return f"{head}{' ' * INDENT}{body(x)})"
     except TracingError:  # print in a function that is being traced
         return f"{head}{' ' * INDENT}traced)"
+    except TypeError as error:
+        if "strings" not in str(error):
+            raise
+        return f"{head}{' ' * INDENT}strings)"
 
 
 def body(x: Tensor) -> str:

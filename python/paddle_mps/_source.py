@@ -15,6 +15,7 @@ import numpy as np
 # A payload. Large ones are read into arrays, where the elements stay.
 Payload = Union[bytes, "np.ndarray[Any, Any]"]
 LARGE = 4096  # bytes; a smaller payload costs less as a bytes object
+CHUNK = 1 << 16  # bytes that are read at a time, because most pieces have a few
 
 Readable = Union[BufferedReader, BytesIO]
 Writable = Union[BufferedWriter, BytesIO]
@@ -28,14 +29,14 @@ class Source:
         size: bytes from the first position to the end of the file.
     """
 
-    __slots__ = ("_file", "at", "end", "name", "size")
+    __slots__ = ("_chunk", "_file", "_start", "at", "end", "name", "size")
 
     def __init__(self, file: Readable, name: str) -> None:
         self._file, self.name = file, name
         self.at = file.tell()
         self.end = file.seek(0, os.SEEK_END)
         self.size = self.end - self.at
-        file.seek(self.at)
+        self._chunk, self._start = b"", self.at  # what was read last, and its position
 
     def error(self, what: str, at: int | None = None) -> ValueError:
         """What is wrong at a byte; None: at the next one."""
@@ -53,11 +54,28 @@ class Source:
             ValueError: the file ends before.
         """
         self._claim(count, what)
-        data = self._file.read(count)
-        if len(data) != count:  # the file has become shorter meanwhile
-            raise self.error(f"the file ends in {what}", self.at + len(data))
+        begin = self.at - self._start
+        data = self._chunk[begin : begin + count]
+        if len(data) != count:
+            self._file.seek(self.at)
+            self._chunk, self._start = self._file.read(max(count, min(CHUNK, self.end - self.at))), self.at
+            data = self._chunk[:count]
+            if len(data) != count:  # the file has become shorter meanwhile
+                raise self.error(f"the file ends in {what}", self.at + len(data))
         self.at += count
         return data
+
+    def byte(self, what: str) -> int:
+        """The next byte."""
+        begin = self.at - self._start
+        if begin < len(self._chunk):
+            self.at += 1
+            return self._chunk[begin]
+        return self.take(1, what)[0]
+
+    def leave(self) -> None:
+        """Puts the file behind what was taken."""
+        self._file.seek(self.at)
 
     def number(self, count: int, what: str) -> int:
         """An unsigned little-endian integer of that many bytes."""
@@ -70,6 +88,7 @@ class Source:
         self._claim(count, what)
         array: np.ndarray[Any, Any] = np.empty(count, np.uint8)
         rest = array.data
+        self._file.seek(self.at)
         while rest:
             read = self._file.readinto(rest)
             if not read:
@@ -80,6 +99,7 @@ class Source:
 
     def line(self, limit: int, what: str) -> bytes:
         """The bytes before the next newline, which is skipped."""
+        self._file.seek(self.at)
         data = self._file.readline(limit)
         if not data.endswith(b"\n"):
             raise self.error(f"got {what} without an end; want a newline within {limit} bytes")

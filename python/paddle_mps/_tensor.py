@@ -21,7 +21,7 @@ from ._diagonals import DiagonalMethods
 from ._distributions import DistributionMethods
 from ._dtype import DType, DTypeLike
 from ._elementwise import ElementwiseMethods
-from ._errors import UnsupportedError, check
+from ._errors import TracingError, UnsupportedError, check, rename
 from ._grad import no_grad
 from ._gradients import GradientMethods
 from ._library import library
@@ -289,7 +289,11 @@ class Tensor(
         array: np.ndarray[Any, Any] = np.empty(m.shape, m.dtype.numpy)
         arguments = self._handle, array.ctypes.data, array.nbytes
         if not library.pmps_fast_read(*arguments):
-            again(library.pmps_fast_read, *arguments)
+            try:
+                again(library.pmps_fast_read, *arguments)
+            except (TracingError, TypeError) as error:  # the program knows bool(), item() and so on
+                rename(error, ("read", "tensor_read"), called("numpy"))
+                raise
         return array
 
     def _values(self) -> np.ndarray[Any, Any]:

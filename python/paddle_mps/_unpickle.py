@@ -5,10 +5,10 @@ This one knows the instructions of protocols 2 to 5 that make data, and of funct
 what NumPy and Paddle write for arrays, and a few containers. It never imports a module, and it calls nothing but
 functions of this file.
 
-Memory is bounded by the size of the file: each instruction makes at most one object of a fixed size, or of the
-payload that follows it; functions that copy are charged for it (`Machine.charge`). Arrays are made as `Array`,
-which holds the elements where they were read. Values nested deeper than Python's stack are for the caller to
-refuse: nothing here descends into a value.
+Memory is bounded by the size of the file. What an instruction makes has a size in COSTS, and a file may make `GROWTH`
+times its own size and ALLOWANCE more (`Machine.spend`): an empty set is one byte of a pickle and 232 of memory.
+Functions that copy are charged for it (`Machine.charge`). Arrays are made as `Array`, which holds the elements where they
+were read. Values nested deeper than Python's stack are for the caller to refuse: nothing here descends into a value.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import numpy as np
 
 from ._source import Payload, Source
 
+GROWTH = 44  # a list of one small int takes 26 times its bytes in a pickle, a dict of one entry 42 times
+ALLOWANCE = 16 << 20  # bytes
 MAX_DIMS = 32
 MAX_KEY = 64  # elements of a tuple, and words of an int, that is a key: hashing is linear in them
 ELEMENTS = "b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 c8 c16".split()
@@ -79,14 +81,18 @@ class Machine:
 
     Attributes:
         pairs: whether a tuple of a name and an array was made, as Paddle writes tensors.
+        shared: values that an instruction has pushed again, by id: all others occur once in the result.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.stack: list[Any] = []
         self.marks: list[list[Any]] = []
-        self.memo: dict[int, Any] = {}
+        self.memo: list[Any] = []  # what was stored in order, as writers do
+        self.others: dict[int, Any] = {}  # what was stored with another index
+        self.shared: dict[int, Any] = {}
         self.copied = 0
+        self.left = GROWTH * source.size + ALLOWANCE
         self.at = source.at
         self.pairs = False
 
@@ -96,15 +102,18 @@ class Machine:
         Raises:
             ValueError: it is damaged, or describes anything but data.
         """
-        take = self.source.take
+        source = self.source
         while True:
-            self.at = self.source.at
-            code = take(1, "an instruction")[0]
+            self.at = source.at
+            code = source.byte("an instruction")
             if code == STOP:
                 return self.pop()
             action = ACTIONS.get(code)
             if action is None:
                 self.refuse_code(code)
+            self.left -= COSTS.get(code, LEAST)
+            if self.left < 0:
+                self.spend(0)
             action(self)
 
     def fail(self, what: str) -> NoReturn:
@@ -118,6 +127,13 @@ class Machine:
         if known is None:
             self.fail(f"got {code:#04x}; want an instruction of a pickle")
         self.fail(f"got the instruction {known.name}; want one that makes data, of protocols 2 to 5")
+
+    def spend(self, count: int) -> None:
+        """Counts bytes of memory that an instruction takes."""
+        self.left -= count
+        if self.left < 0:
+            most = GROWTH * self.source.size + ALLOWANCE
+            self.fail(f"got more than {most >> 20} MiB of objects; want no more in a file of {self.source.size} bytes")
 
     def charge(self, count: int) -> None:
         """Counts bytes that a function copies: in a file of Paddle no byte is copied more than twice."""
@@ -162,17 +178,34 @@ class Machine:
     # The memo.
 
     def remember(self, index: int) -> None:
-        self.memo[index] = self.top_of_any()
+        if index == len(self.memo):
+            self.memo.append(self.top_of_any())
+        elif index < len(self.memo):
+            self.memo[index] = self.top_of_any()
+        else:
+            self.spend(SCATTERED)
+            self.others[index] = self.top_of_any()
 
     def top_of_any(self) -> Any:
-        value = self.pop()
-        self.push(value)
-        return value
+        if not self.stack:
+            self.fail("the stack is empty; want a value")
+        return self.stack[-1]
 
     def recall(self, index: int) -> None:
-        if index not in self.memo:
+        if index < len(self.memo):
+            value = self.memo[index]
+        elif index in self.others:
+            value = self.others[index]
+        else:
             self.fail(f"nothing is stored as {index}")
-        self.push(self.memo[index])
+        self.again(value)
+
+    def again(self, value: Any) -> None:
+        """Pushes a value that has been pushed before."""
+        if id(value) not in self.shared and not isinstance(value, (str, int, Function)):
+            self.spend(SCATTERED)
+            self.shared[id(value)] = value
+        self.push(value)
 
     # Numbers, strings and bytes.
 
@@ -211,10 +244,12 @@ class Machine:
         if len(values) % 2:
             self.fail(f"got {len(values)} keys and values; want an even number")
         into = self.top(dict, OrderedDict) if target is None else target
+        self.spend(ENTRY * len(values) // 2)
         for i in range(0, len(values), 2):
             into[self.key(values[i])] = values[i + 1]
 
     def add_items(self, values: list[Any]) -> None:
+        self.spend(ENTRY * len(values))
         self.top(set).update(map(self.key, values))
 
     def key(self, value: Any) -> Any:
@@ -341,6 +376,7 @@ def _set(machine: Machine, arguments: tuple[Any, ...]) -> Any:
     if len(arguments) != 1 or type(arguments[0]) is not list:
         machine.wrong("set")
     machine.charge(len(arguments[0]))
+    machine.spend(ENTRY * len(arguments[0]))
     return set(map(machine.key, arguments[0]))
 
 
@@ -452,6 +488,20 @@ def _frame(machine: Machine) -> None:
         machine.fail(f"got a frame of {size} bytes; want at most {left}, which the file still has")
 
 
+def _frozen(machine: Machine, values: list[Any]) -> None:
+    machine.spend(ENTRY * len(values))
+    machine.push(frozenset(map(machine.key, values)))
+
+
+# Bytes that objects take in CPython, with the place on the stack and in a container that each of them needs. Payloads, such as
+# those of strings, are less than GROWTH times their bytes.
+LEAST = 16
+ENTRY = 72  # of a dict or set
+SCATTERED = 110  # an entry with an int that is its key
+COSTS = {ord(code): cost for codes, cost in (
+    ("(]", 88), ("}", 96), ("\x8f", 248), ("\x91", 248), ("\x85\x86\x87t", 80), ("JG\x8a\x8b", 48), ("M", 40), ("UTX\x8c\x8d", 72),
+    ("CB\x8e\x96", 160), ("R", 320), ("a", 40), ("b", 160), ("\x94qr", 8), ("su", 88),
+) for code in codes}  # fmt: skip
 STOP = ord(".")
 ACTIONS: dict[int, Callable[[Machine], None]] = {
     0x80: _proto,
@@ -459,7 +509,7 @@ ACTIONS: dict[int, Callable[[Machine], None]] = {
     ord("("): Machine.mark,
     ord("0"): Machine.drop,
     ord("1"): lambda m: m.taken().clear(),
-    ord("2"): lambda m: m.push(m.top_of_any()),
+    ord("2"): lambda m: m.again(m.top_of_any()),
     ord("N"): lambda m: m.push(None),
     0x88: lambda m: m.push(True),
     0x89: lambda m: m.push(False),
@@ -492,7 +542,7 @@ ACTIONS: dict[int, Callable[[Machine], None]] = {
     ord("s"): lambda m: m.set_items([m.pop(), m.pop()][::-1]),
     ord("u"): lambda m: m.set_items(m.taken()),
     0x90: lambda m: m.add_items(m.taken()),
-    0x91: lambda m: m.push(frozenset(map(m.key, m.taken()))),
+    0x91: lambda m: _frozen(m, m.taken()),
     ord("q"): lambda m: m.remember(m.source.number(1, "an index")),
     ord("r"): lambda m: m.remember(m.source.number(4, "an index")),
     0x94: lambda m: m.remember(len(m.memo)),

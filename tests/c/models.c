@@ -127,6 +127,12 @@ static void strings_have_errors(void) {
   OK(pmps_tensor_from_strings(&cpu, 0, NULL, "\0\0\0\0", 4, &x));
   FAILS(pmps_program_run(program, &x, 1, &y, &count), PMPS_INVALID_ARGUMENT, "input \"x\" is string[]; want string[n]");
   FAILS(pmps_program_run_into(program, &x, 1, &x, 1), PMPS_UNSUPPORTED, "an output is strings");
+  int64_t number = 0;
+  FAILS(pmps_tensor_read(x, &number, sizeof number), PMPS_TYPE_MISMATCH, "[tensor_read] got a tensor of strings; want tensor_get_strings");
+  void *mapped = NULL;
+  FAILS(pmps_tensor_map(x, &mapped), PMPS_TYPE_MISMATCH, "[tensor_map] got a tensor of strings");
+  struct DLManagedTensor *exported = NULL;
+  FAILS(pmps_tensor_to_dlpack(x, &exported), PMPS_TYPE_MISMATCH, "[to_dlpack] got a tensor of strings");
   FAILS(pmps_tensor_get_strings(x, NULL, &size), PMPS_INVALID_ARGUMENT, "null");
   pmps_program_free(program);
   OK(pmps_program_load(&cpu, NULL, product, sizeof product, &program));

@@ -1,7 +1,9 @@
-"""isin of few elements, runs of equal ones, and frexp, beside NumPy."""
+"""isin of few elements, runs of equal ones, histograms, and frexp, beside NumPy."""
 
 from __future__ import annotations
 
+import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -90,3 +92,56 @@ def test_frexp_of_special_numbers() -> None:
 def test_frexp_in_a_program() -> None:
     made = paddle.jit.to_static(lambda x: paddle.frexp(x))(paddle.to_tensor([6.0, 0.0]))
     assert [t.tolist() for t in made] == [[0.75, 0.0], [3.0, 0.0]]
+
+
+def bins_of(x: np.ndarray[Any, Any], count: int, low: float, high: float) -> np.ndarray[Any, Any]:
+    """The bin of each element of a range, in exact arithmetic."""
+    span = Fraction(high) - Fraction(low)
+    inside = [Fraction(v) for v in x.tolist() if low <= v <= high]
+    at = [min((v - Fraction(low)) * count // span, count - 1) for v in inside]
+    return np.bincount(np.array(at, int), minlength=count)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64"])
+def test_histograms_longer_than_a_block(dtype: str) -> None:
+    """The numbers are quarters of powers of two, so that their bins are exact in every dtype."""
+    x: np.ndarray[Any, Any] = np.random.default_rng(4).integers(0, 2 if dtype == "bool" else 120, 40_001)
+    given = paddle.to_tensor(x).astype(dtype)
+    if given.dtype.is_floating:
+        x, given = x / 4 - 10, given / 4 - 10
+    for low, high in ((0, 1), (0, 16), (-8, 0), (16, 32)):
+        assert paddle.histogram(given, 8, low, high).tolist() == bins_of(x, 8, low, high).tolist()
+        assert paddle.histogram(given[::-1], 8, low, high).tolist() == bins_of(x, 8, low, high).tolist()
+    weight = np.random.default_rng(5).integers(0, 9, x.shape).astype("float32")
+    sums = [0.0] * 8
+    for v, w in zip(x.tolist(), weight.tolist()):
+        if 0 <= v <= 16:
+            sums[min(int(v * 8 // 16), 7)] += w
+    assert paddle.histogram(given, 8, 0, 16, weight=paddle.to_tensor(weight)).tolist() == sums
+
+
+def test_histograms_of_special_numbers() -> None:
+    x = paddle.to_tensor([nan, inf, -inf, 3e38, -3e38, 1.0, 2.0, 2.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert paddle.histogram(x, 2, 0, 2).tolist() == [0, 2]
+        assert paddle.histogram(paddle.to_tensor([nan, 1.0, 3.0]), 2).tolist() == [1, 1]
+    wide = np.array([0, 2**62, -(2**63), 2**63 - 1, 5])
+    assert paddle.histogram(paddle.to_tensor(wide), 10).tolist() == bins_of(wide, 10, -(2**63), 2**63 - 1).tolist()
+    assert paddle.histogram(paddle.to_tensor(wide), 3, 0, 2**62).tolist() == [2, 0, 1]
+    assert paddle.histogram(paddle.to_tensor([1, 2]), 2, 0, 1e30).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("x", "arguments", "kind", "message"),
+    [
+        ([1, 2], {"min": 0.2, "max": 0.7}, ValueError, "the range is 0 to 0; want two integers for integers"),
+        ([1j], {}, paddle.UnsupportedError, "input is complex64; want a real dtype"),
+        ([nan, nan], {}, ValueError, "all elements are nan; want a range"),
+        ([1.0, 2.0], {"weight": [1.0]}, ValueError, r"weight is \[1\] and input \[2\]; want one shape"),
+    ],
+)
+def test_histograms_that_are_refused(x: Any, arguments: Any, kind: type[Exception], message: str) -> None:
+    arguments = {k: paddle.to_tensor(v) if k == "weight" else v for k, v in arguments.items()}
+    with pytest.raises(kind, match=f"^.histogram. {message}"):
+        paddle.histogram(paddle.to_tensor(x), 4, **arguments)

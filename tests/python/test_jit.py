@@ -801,14 +801,20 @@ def test_conditions_on_elements_are_errors_that_name_the_line() -> None:
 
     with pytest.raises(paddle.TracingError, match=r"test_jit\.py:\d+: if y\.sum\(\) > 0:  # the line"):
         to_static(f)(vector(1))
-    for wants in (
-        lambda x: float(x.sum()),
-        lambda x: x.numpy(),
-        lambda x: x[x > 0],
-        paddle.nonzero,
-        lambda x: x.tolist(),
+    for name, wants in (
+        ("bool", f),
+        ("bool", lambda x: [x] if x.max() else x),
+        ("float", lambda x: float(x.sum())),
+        ("int", lambda x: int(x.sum())),
+        ("item", lambda x: x.item()),
+        ("numpy", lambda x: x.numpy()),
+        ("array", lambda x: np.asarray(x)),
+        ("index", lambda x: x[x > 0]),
+        ("nonzero", paddle.nonzero),
+        ("tolist", lambda x: x.tolist()),
+        ("histogram", lambda x: paddle.histogram(x)),
     ):
-        with pytest.raises(paddle.TracingError, match="want"):
+        with pytest.raises(paddle.TracingError, match=rf"^\[{name}\] .*want"):
             to_static(wants)(vector(1))
     assert (vector(1) + vector(1)).item() == 2  # operators run again
 

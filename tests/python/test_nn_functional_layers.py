@@ -321,6 +321,16 @@ def test_pad_with_a_constant_reads_each_element_once() -> None:
     near(F.pad(T(x).T, [1, 0, 2, 1], value=7.0), np.pad(x.T, [(1, 0), (2, 1)], constant_values=7.0))
 
 
+@pytest.mark.parametrize(("shape", "pad"), [([0, 3], [1, 1, 2, 2]), ([2, 0], [1, 1, 0, 0]), ([0], [0, 3])])
+def test_pad_of_nothing_has_a_gradient(shape: list[int], pad: list[int]) -> None:
+    x = paddle.zeros(shape)
+    x.stop_gradient = False
+    y = F.pad(x, pad, value=7.0)
+    assert (y.numpy() == 7).all()
+    y.sum().backward()
+    assert x.grad.shape == shape
+
+
 def test_log_sigmoid_far_from_zero() -> None:
     x = np.array([-800.0, -41.0, -1.0, 0.0, 1.0, 39.0, 700.0])
     near(F.log_sigmoid(T(x)), -np.logaddexp(0, -x), 800)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import threading
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.onnxruntime as ort
+from paddle_mps import _strings
 
 PLACES = ["cpu", "mps"]
 WORDS = np.array(["b", "a", "", "b", "ü", "z\x00", "a"], object)
@@ -400,3 +402,23 @@ def test_wrong_strings_in_files() -> None:
     short = files.weight("w", np.array(["a"], object)).replace(files.field(1, 1), files.field(1, 2), 1)
     with pytest.raises(ValueError, match='tensor "w" of string\\[2\\] has 1 element in string_data; want 2'):
         load([files.node("StringConcat", ["x", "w"], ["y"])], "string", {"y": "string"}, weights=[short])(strings("a"))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_tensors_of_strings_are_no_numbers(place: str) -> None:
+    """No function of the package returns one; the elements that the library has for one are never shown as numbers."""
+    x = _strings.tensor_of(WORDS, paddle.zeros([0], place=place).place, "x")
+    for name, use in (
+        ("numpy", lambda: x.numpy()),
+        ("tolist", lambda: x.tolist()),
+        ("item", lambda: x[0].item()),
+        ("array", lambda: np.asarray(x)),
+        ("to_dlpack", lambda: np.from_dlpack(x)),
+        ("tensor_map", lambda: paddle.save(x, io.BytesIO())),
+        ("tensor_map", lambda: paddle.save([x], io.BytesIO(), use_binary_format=False)),
+    ):
+        with pytest.raises(TypeError, match=rf"^\[{name}\] got a tensor of strings; want tensor_get_strings"):
+            use()
+    if place == "cpu":  # others are copied to the CPU, as integers
+        assert repr(x).endswith("strings)")
+    assert (_strings.array_of(x) == WORDS).all()

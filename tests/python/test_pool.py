@@ -104,6 +104,31 @@ def test_avg_unpool_is_the_transpose_of_avg_pool(attributes: Any, shape: tuple[i
     assert abs(got - want) <= 4 * x.size * 2.0**-53 * 81 * x.size
 
 
+@pytest.mark.parametrize("place", ["cpu", "mps"])
+@pytest.mark.parametrize(
+    ("pool", "shape", "arguments", "made"),
+    [
+        (F.max_pool1d, [2, 3, 0], (3, 1, 1), [2, 3, 0]),
+        (F.max_pool1d, [2, 3, 1], (2, 1), [2, 3, 0]),  # no window
+        (F.max_pool1d, [2, 3, 0], (3, 2, 1), [2, 3, 1]),  # a window without an element
+        (F.max_pool2d, [2, 3, 0, 4], (3, 1, 1), [2, 3, 0, 4]),
+        (F.max_pool3d, [1, 1, 0, 4, 4], (3, 1, 1), [1, 1, 0, 4, 4]),
+        (F.avg_pool1d, [2, 3, 0], (3, 1, 1), [2, 3, 0]),
+        (F.avg_pool1d, [2, 3, 1], (2, 1), [2, 3, 0]),
+        (F.avg_pool1d, [2, 3, 0], (3, 2, 1), [2, 3, 1]),
+        (F.avg_pool2d, [2, 3, 0, 4], (3, 1, 1), [2, 3, 0, 4]),
+    ],
+)
+def test_planes_and_results_without_elements(pool: Any, shape: Any, arguments: Any, made: Any, place: str) -> None:
+    x = paddle.ones(shape, place=place)
+    x.stop_gradient = False
+    y = pool(x, *arguments)
+    assert y.shape == made
+    y.sum().backward()
+    assert x.grad.shape == shape
+    assert not x.grad.numpy().any()  # what no window sees has gradient 0
+
+
 def test_a_nan_is_the_largest_and_the_first_of_equals_is_named() -> None:
     line = paddle.to_tensor([[[1.0, 3.0, 3.0, float("nan"), 5.0, float("nan")]]])
     found, places = F.max_pool1d(line, 3, return_mask=True)
@@ -118,6 +143,66 @@ def test_fold_is_the_transpose_of_unfold() -> None:
     dy = whole(tuple(y.shape), 7)
     dx = F.fold(dy, [6, 7], [3, 2], [2, 1], [1, 0, 2, 1], [1, 2])
     assert float((x * dx).sum()) == float((y * dy).sum())
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel", "strides", "paddings", "dilations"),
+    [
+        ((2, 3, 6, 7), [3, 2], [2, 1], [1, 0, 2, 1], [1, 2]),
+        (
+            (1, 2, 9, 8),
+            [2, 3],
+            [3, 4],
+            0,
+            [1, 2],
+        ),  # a stride longer than the kernel, and remainders that no element has
+        ((1, 1, 10, 10), [3, 2], [4, 3], 1, [3, 5]),
+        ((2, 1, 4, 4), [2, 2], [2, 2], 0, [1, 1]),  # windows that only touch
+        ((1, 2, 3, 4), [3, 4], [1000000000, 7], 0, [1, 1]),  # one window, whatever the stride
+        ((0, 2, 4, 4), [2, 2], [1, 1], 0, [1, 1]),
+    ],
+)
+def test_unfold_and_fold_are_those_of_loops(
+    shape: tuple[int, ...], kernel: list[int], strides: list[int], paddings: Any, dilations: list[int]
+) -> None:
+    top, left, bottom, right = [paddings] * 4 if isinstance(paddings, int) else paddings
+    n, c, h, w = shape
+    rows, cols = [
+        range(0, size - d * (k - 1), s)
+        for size, k, s, d in zip((h + top + bottom, w + left + right), kernel, strides, dilations)
+    ]
+    x = whole(shape, 6).numpy().astype("float64")
+    around = np.pad(x, [(0, 0), (0, 0), (top, bottom), (left, right)])
+    columns = np.empty((n, c, *kernel, len(rows), len(cols)))
+    for i, j in np.ndindex(*kernel):
+        for r, row in enumerate(rows):
+            for s, col in enumerate(cols):
+                columns[:, :, i, j, r, s] = around[:, :, row + i * dilations[0], col + j * dilations[1]]
+    dy = whole(columns.shape, 7).numpy().astype("float64")
+    sums = np.zeros_like(around)
+    for i, j in np.ndindex(*kernel):
+        for r, row in enumerate(rows):
+            for s, col in enumerate(cols):
+                sums[:, :, row + i * dilations[0], col + j * dilations[1]] += dy[:, :, i, j, r, s]
+    dx = sums[:, :, top : top + h, left : left + w]
+    lines = (n, c * kernel[0] * kernel[1], len(rows) * len(cols))
+
+    def unfold(x: Any) -> Any:
+        return F.unfold(x, kernel, strides, paddings, dilations)
+
+    def fold(y: Any) -> Any:
+        return F.fold(y, [h, w], kernel, strides, paddings, dilations)
+
+    for run in (lambda f: f, paddle.jit.to_static):
+        for function, operand, result, slope, want in (
+            (unfold, x, columns.reshape(lines), dy.reshape(lines), dx),
+            (fold, dy.reshape(lines), dx, x, columns.reshape(lines)),
+        ):
+            given = paddle.to_tensor(operand, stop_gradient=False)
+            made = run(function)(given)
+            assert np.array_equal(made.numpy(), result)  # sums of small whole numbers are exact
+            made.backward(paddle.to_tensor(slope))
+            assert np.array_equal(given.grad.numpy(), want)
 
 
 def test_an_identity_grid_is_the_image() -> None:
@@ -154,7 +239,7 @@ def test_a_resize_to_the_same_size_is_the_image() -> None:
         (lambda x: _operators.max_pool(x, [9, 9], [1, 1]), "a window of 9 elements does not fit axis 0 of 5"),
         (lambda x: _operators.avg_unpool(x, [9, 9], [2, 2]), "the windows of"),
         (lambda x: _operators.avg_unpool(x, [9], [2, 2]), "size has 1 numbers"),
-        (lambda x: _operators.avg_unpool(x, [9, 0], [2, 2]), "want numbers from 1"),
+        (lambda x: _operators.avg_unpool(x, [9, -1], [2, 2]), "want numbers from 0"),
         (lambda x: _operators.max_unpool(x, paddle.zeros([1], "int64"), [9, 9]), "want one shape"),
         (
             lambda x: _operators.avg_pool(x[:, :, :0], [2, 2], None, None, False, True),

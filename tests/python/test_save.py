@@ -311,6 +311,61 @@ print(peak() - before, [int(state[f"w{i}"][-1]) for i in range(8)])
 
 
 @pytest.mark.sampled(5, 1)
+@pytest.mark.parametrize("code", [b"]", b"}", b"\x8f", b"(", b"(\x91"])
+@pytest.mark.parametrize("head", [b"", b"](", b"]\x94("])
+def test_many_objects_of_few_bytes_are_refused(code: bytes, head: bytes) -> None:
+    """An empty list takes 88 bytes and an empty set 248, of one in the file: the error comes before the memory is used."""
+    data = b"\x80\x04" + head + code * (1_000_000 // len(code)) + b"e."
+    with pytest.raises(
+        ValueError, match=r"byte \d+: got more than 57 MiB of objects; want no more in a file of 100000\d"
+    ):
+        paddle.load(io.BytesIO(data))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [[i & 127] for i in range(60_000)],
+        [(i & 127,) for i in range(100_000)],
+        [{"a": i & 127} for i in range(60_000)],
+        [f"{i % 1000}" for i in range(200_000)],
+        list(range(256, 65536)) * 4,
+        {i: i & 127 for i in range(200_000)},
+        set(range(65536)),
+        [[] for _ in range(150_000)],
+    ],
+    ids=["lists", "tuples", "dicts", "strings", "ints", "entries", "set", "empty"],
+)
+def test_data_as_dense_as_pickles_are_is_read(value: Any) -> None:
+    for protocol in (2, 4, 5):
+        assert paddle.load(io.BytesIO(pickle.dumps(value, protocol))) == value
+
+
+def test_an_object_that_occurs_again_is_one_object() -> None:
+    x = [1]
+    pair = (x, 2)
+    value = [x, pair, {"a": pair}, x, [], pair]
+    for protocol in (2, 4, 5):
+        data = pickle.dumps(value, protocol)
+        made = paddle.load(io.BytesIO(data))
+        assert made == value
+        assert made[0] is made[1][0] is made[3]
+        assert made[1] is made[2]["a"] is made[5]
+    doubled = b"\x80\x04](]2e."  # a list twice, without the memo
+    made = paddle.load(io.BytesIO(doubled))
+    assert made == [[], []]
+    assert made[0] is made[1]
+    with pytest.raises(ValueError, match="holds itself"):
+        paddle.load(io.BytesIO(b"\x80\x04]2a."))
+
+
+def test_a_buffer_is_left_behind_what_was_read() -> None:
+    buffer = io.BytesIO(b"before" + pickle.dumps([1, "a" * 100_000], 4) + b"after")
+    buffer.seek(6)
+    assert paddle.load(buffer) == [1, "a" * 100_000]
+    assert buffer.read() == b"after"
+
+
 def test_damaged_and_hostile_files() -> None:
     program = [sys.executable, str(HERE / "hostile_files.py"), str(FOLDER)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)

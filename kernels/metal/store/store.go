@@ -23,7 +23,7 @@
 //   - MPSGraph may read a package later than it opens it. So entries are evicted only by a process that opens the folder
 //     while no other one uses it: the least recently used ones, until a quarter of the limit is free. A process adds no
 //     entry beyond the limit.
-//   - Hashes detect damage, not attacks: the folder must belong to the user, and nobody else may write there.
+//   - Hashes detect damage, not attacks: the folder must belong to the user, and no other user may write there.
 //   - Nothing here is an error for the caller. What goes wrong with the folder costs its benefit and one warning.
 //
 // The package knows nothing of Metal; what reads and writes packages is passed in.
@@ -265,7 +265,7 @@ func (s *Store) open() error {
 	if err != nil {
 		return err
 	}
-	// Whoever may write to the folder could have MPSGraph read what they like. The owner of a file that was made just now is
+	// A user who may write to the folder could have MPSGraph read any file. The owner of a file that was made just now is
 	// the user of this process.
 	s.owner = made.Sys().(*syscall.Stat_t).Uid
 	info, err := os.Lstat(s.folder)
@@ -315,7 +315,7 @@ func (s *Store) clean() error {
 			alone = s.reap(s.path(name)) && alone
 		}
 	}
-	// Each belongs to the process that made it; if none lives, nobody will finish it.
+	// Each belongs to the process that made it; if none lives, it will not be finished.
 	for _, name := range all {
 		if alone && strings.HasPrefix(name, partial) {
 			removeAll(s.path(name))
@@ -548,7 +548,7 @@ func (s *Store) refuse(name, why string) {
 	_ = os.WriteFile(s.path(name+refused), nil, 0o600)
 }
 
-// remove takes an entry out of the folder by a rename, so that nobody sees a part of it.
+// remove takes an entry out of the folder by a rename, so that no process sees a part of it.
 func (s *Store) remove(name string) error {
 	aside := s.fresh(partial)
 	err := os.Rename(s.path(name), aside)

@@ -379,7 +379,7 @@ func TestUseKeeps(t *testing.T) {
 	require.False(t, last.Load("1", read(t, "1")))
 }
 
-// TestDeath ends a process while the system writes, reads or first runs a package. Nobody sees a part of it, the next process says
+// TestDeath ends a process while the system writes, reads or first runs a package. No process sees a part of it, the next process says
 // what happened, and the graph is not tried again.
 func TestDeath(t *testing.T) {
 	for _, where := range []string{"write", "read", "run"} {

@@ -173,9 +173,8 @@ def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Te
                 made = _operators.concat([edges[0], made, edges[1]], axis)
         return _operators.assign(x) if made is x else made
     made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
-    if m.numel:
-        middle = [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]
-        fill_part(made, lambda t: basic(t, middle), x)
+    middle = [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]
+    fill_part(made, lambda t: basic(t, middle), x)
     return made
 
 

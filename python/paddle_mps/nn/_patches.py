@@ -8,17 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _operators
-from .._array import reshaped
+from .._array import reshaped, unbind
 from .._call import renamed
 from .._caller import axes_text, called
 from .._convert import flag, tensor, whole
 from .._creation import filled, full_0d
 from .._dtype import float32, int64
 from .._elementwise import alike, of_floats
-from .._indexing import SLICE, basic
+from .._indexing import SLICE, WHOLE, basic
 from .._objects import Tensor, from_array, meta
-from .._scatter import index_add
-from ._layout import pad
+from ._layout import pad, surrounded
 from ._window import numbers
 from ._window import whole as is_whole
 
@@ -46,10 +45,47 @@ class Patches:
                 f" fit {self.padded}; want numbers from 1, and one window or more"
             )
 
-    def places(self, axis: int) -> npt.NDArray[np.int64]:
-        """For each element of the kernel the elements of an axis that it meets, window by window."""
-        elements = np.arange(self.kernel[axis])[:, None] * self.dilation[axis]
-        return (elements + np.arange(self.counts[axis]) * self.stride[axis]).reshape(-1).astype(np.int64)
+    def met(self, x: Tensor, axis: int, at: int, element: int) -> Tensor:
+        """A view of the elements that one element of the kernel meets, window by window, on an axis at `at` of x."""
+        first = element * self.dilation[axis]
+        stop = first + (self.counts[axis] - 1) * self.stride[axis] + 1
+        return along(x, at, first, stop, self.stride[axis])
+
+    def added(self, pieces: Sequence[Tensor], axis: int, at: int) -> Tensor:
+        """Sums on a padded axis, at `at`, of pieces that are what each element of the kernel meets, window by window.
+
+        Element i meets element i * dilation + w * stride under window w. Elements with one remainder by the stride are added
+        up first, as lines that are moved by whole windows; then these sums are interleaved.
+        """
+        stride, dilation = self.stride[axis] if self.counts[axis] > 1 else 1, self.dilation[axis]
+        last, size = (self.kernel[axis] - 1) * dilation, self.padded[axis]
+        sums: list[Tensor | None] = [None] * min(stride, last + 1)
+        for i, piece in enumerate(pieces):
+            moved, remainder = divmod(i * dilation, stride)
+            line, before = padded(piece, at, moved, last // stride - moved), sums[remainder]
+            sums[remainder] = line if before is None else before + line
+        result = found = next(line for line in sums if line is not None)
+        m = meta(found)
+        if stride > 1:
+            zeros = filled(m.shape, 0, m.dtype, m.place) if None in sums else found
+            together = _operators.stack([zeros if line is None else line for line in sums], at + 1)
+            together = padded(together, at + 1, 0, stride - len(sums))
+            result = reshaped(together, [*m.shape[:at], m.shape[at] * stride, *m.shape[at + 1 :]])
+        length = meta(result).shape[at]
+        return padded(result, at, 0, size - length) if length < size else along(result, at, 0, size, 1)
+
+
+def along(x: Tensor, axis: int, first: int, stop: int, step: int) -> Tensor:
+    """The view of a part of an axis."""
+    return basic(x, [*[WHOLE] * axis, (SLICE, 7, first, stop, step)])
+
+
+def padded(x: Tensor, axis: int, before: int, behind: int) -> Tensor:
+    """x with zeros before and behind an axis."""
+    if not before and not behind:
+        return x
+    rank = len(meta(x).shape)
+    return surrounded(x, [(before, behind) if i == axis else (0, 0) for i in range(rank)], 0)
 
 
 def pair(what: str, value: Any) -> list[int]:
@@ -95,11 +131,8 @@ def unfold(
     (top, bottom), (left, right) = p.pads
     if top or bottom or left or right:
         x = pad(x, [0, 0, 0, 0, top, bottom, left, right])
-    place = meta(x).place
-    rows = _operators.gather(x, from_array(p.places(0), place), 2)
-    found = _operators.gather(rows, from_array(p.places(1), place), 3)
-    apart = reshaped(found, [n, c, p.kernel[0], p.counts[0], p.kernel[1], p.counts[1]])
-    columns = _operators.transpose(apart, [0, 1, 2, 4, 3, 5])
+    rows = _operators.stack([p.met(x, 0, 2, i) for i in range(p.kernel[0])], 2)
+    columns = _operators.stack([p.met(rows, 1, 4, i) for i in range(p.kernel[1])], 3)
     return reshaped(columns, [n, c * p.kernel[0] * p.kernel[1], p.counts[0] * p.counts[1]])
 
 
@@ -147,18 +180,9 @@ def fold(
         raise ValueError(f"[fold] x is {[n, rows, windows]}; want a multiple of {elements} by {p.counts}")
     c = rows // elements
     apart = reshaped(x, [n, c, p.kernel[0], p.kernel[1], p.counts[0], p.counts[1]])
-    columns = _operators.transpose(apart, [0, 1, 2, 4, 3, 5])
-    lines = reshaped(columns, [n, c, p.kernel[0] * p.counts[0], p.kernel[1] * p.counts[1]])
-    m = meta(x)
-    across = filled((n, c, p.kernel[0] * p.counts[0], p.padded[1]), 0, m.dtype, m.place)
-    across = index_add(across, from_array(p.places(1), m.place), 3, lines)
-    whole_plane = filled((n, c, p.padded[0], p.padded[1]), 0, m.dtype, m.place)
-    whole_plane = index_add(whole_plane, from_array(p.places(0), m.place), 2, across)
-    inner = basic(
-        whole_plane,
-        [(SLICE, 7, 0, n, 1), (SLICE, 7, 0, c, 1), (SLICE, 7, top, top + h, 1), (SLICE, 7, left, left + w, 1)],
-    )
-    return _operators.assign(inner)
+    across = p.added(unbind(apart, 3), 1, 4)
+    plane = p.added(unbind(across, 2), 0, 2)
+    return _operators.assign(along(along(plane, 2, top, top + h, 1), 3, left, left + w, 1))
 
 
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:

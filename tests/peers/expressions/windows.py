@@ -193,6 +193,7 @@ POOLS = [
         F.max_pool2d(paddle.zeros([1, 1, 4, 4]), 2, return_mask=True)
         F.max_pool2d(p, 8, 9)
         F.max_pool2d(p[:0], 2)
+        F.max_pool2d(p[:, :, :0], 3, 1, 1)
         F.max_pool2d(p[0], 2)
         F.max_pool2d(p, 2, padding='VALID', ceil_mode=True)
         F.max_pool2d(p, 2, data_format='NCL')
@@ -231,6 +232,11 @@ POOLS = [
         F.max_pool1d(l[:, :, ::-1], [2], padding=[1, 0])
         F.max_pool1d(l, 3, 2, 'SAME')
         F.max_pool1d(p, 2)
+        F.max_pool1d(l[:, :, :0], 3, 1, 1)
+        F.max_pool1d(l[:, :, :0], 1)
+        F.max_pool1d(l[:, :, :1], 2, 1)
+        F.max_pool1d(l[:, :, :1], 3, 1)
+        F.max_pool1d(l[:, :, :0], 3, 1, 1, return_mask=True)[1].shape
         """,
     ),
     *lines(
@@ -281,6 +287,8 @@ POOLS = [
         F.avg_pool1d(l, 3, 2, 1, False, True)
         F.avg_pool1d(l, 3, 2, [0, 1], exclusive=False)
         F.avg_pool1d(l, 0)
+        F.avg_pool1d(l[:, :, :0], 3, 1, 1)
+        F.avg_pool1d(l[:, :, :1], 2, 1)
         """,
     ),
     *lines(
