@@ -69,10 +69,11 @@ const (
 
 // packed holds one block of each operand, where the rows of b begin, and room for a tile that c has only part of.
 type packed[T Real] struct {
-	a    [blockRows * depth]T
+	a    [blockRows * lineStride]T
 	b    [depth * blockCols]T
 	rows [depth]int
 	edge [maxTile]T
+	last [fewLines * depth]T // rows that lines does not take, completed
 }
 
 var packs = [2]sync.Pool{{New: func() any { return new(packed[float32]) }}, {New: func() any { return new(packed[float64]) }}}
@@ -150,6 +151,11 @@ func addMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) {
 			t.packRight(p.b[:], b[l*ldb+j:], p.rows[:steps], cols, ldb)
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
+				if t.lines != nil {
+					lines, stride := p.linesOf(a[i*lda+l:], rows, steps, lda)
+					t.lineBlock(c[i*ldc+j:], lines, p.b[:], t.cols*steps, rows, cols, steps, stride, ldc, p, set && l == 0)
+					continue
+				}
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
 				t.block(c[i*ldc+j:], p.a[:], p.b[:], t.rows*steps, t.cols*steps, rows, cols, steps, ldc, &p.edge, set && l == 0)
 			}
@@ -253,6 +259,54 @@ func (t *tile[T]) block(c, a, b []T, strideA, strideB, rows, cols, steps, ldc in
 				t.part(c[i*ldc+j:], ldc, left, right, edge, min(t.rows, rows-i), min(t.cols, cols-j), set)
 			}
 		}
+	}
+}
+
+const (
+	badStride  = 512        // elements: rows a multiple of them apart are in the same sets of the first-level cache
+	lineStride = depth + 16 // of copied rows
+)
+
+// linesOf are rows of a for lineBlock, blockRows at most, where they lie or copied side by side.
+func (p *packed[T]) linesOf(a []T, rows, steps, lda int) (lines []T, stride int) {
+	if lda%badStride != 0 {
+		return a, lda
+	}
+	copyRows(p.a[:], a, rows, steps, lineStride, lda)
+	return p.a[:], lineStride
+}
+
+// lineBlock is block for rows of a where they lie. Those that lines does not take are completed with zeros.
+func (t *tile[T]) lineBlock(c, a, b []T, strideB, rows, cols, steps, lda, ldc int, p *packed[T], set bool) {
+	whole := rows - rows%fewLines
+	rest, last, sums := rows-whole, p.last[:fewLines*steps], p.edge[:fewLines*t.cols]
+	if rest > 0 {
+		clear(last)
+		copyRows(last, a[whole*lda:], rest, steps, steps, lda)
+	}
+	for j := 0; j < cols; j += t.cols {
+		right, width := b[j/t.cols*strideB:][:t.cols*steps], min(t.cols, cols-j)
+		for i, n := 0, 0; i < whole; i += n {
+			if n = fewLines; i+t.rows <= whole {
+				n = t.rows
+			}
+			t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, right, n, width, set, &p.edge)
+		}
+		if rest > 0 {
+			to := c[whole*ldc+j:]
+			if !set {
+				copyRows(sums, to, rest, width, t.cols, ldc)
+			}
+			t.lines(sums, t.cols, last, steps, right, fewLines, t.cols, set, &p.edge)
+			copyRows(to, sums, rest, width, ldc, t.cols)
+		}
+	}
+}
+
+// copyRows copies rows of n elements, ldb apart, to rows lda apart.
+func copyRows[T any](a, b []T, rows, n, lda, ldb int) {
+	for i := range rows {
+		copy(a[i*lda:][:n], b[i*ldb:])
 	}
 }
 

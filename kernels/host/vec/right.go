@@ -142,55 +142,18 @@ func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, s
 	}
 	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
-	whole := 0
+	b := r.panels[from*r.k+first*t.cols:]
 	if t.lines != nil {
-		whole = m - m%fewLines
-		for j := 0; j < n; j += t.cols {
-			panel := r.panel(from + j)[first*t.cols:][:steps*t.cols]
-			for i := 0; i < whole; {
-				rows := fewLines
-				if i+t.rows <= whole {
-					rows = t.rows
-				}
-				t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, panel, rows, min(t.cols, n-j), set, &p.edge)
-				i += rows
-			}
-		}
-		if rest := m - whole; rest > 0 {
-			r.addLast(c[whole*ldc:], a[whole*lda:], first, steps, rest, lda, from, n, ldc, set, p)
-			whole = m
-		}
+		t.lineBlock(c, a, b, t.cols*r.k, m, n, steps, lda, ldc, p, set)
+		m = 0
 	}
-	for i := whole; i < m; i += blockRows {
+	for i := 0; i < m; i += blockRows {
 		rows := min(blockRows, m-i)
 		t.packLeft(p.a[:], a[i*lda:], rows, steps, lda)
-		t.block(c[i*ldc:], p.a[:], r.panels[from*r.k+first*t.cols:], t.rows*steps, t.cols*r.k, rows, n, steps, ldc, &p.edge, set)
+		t.block(c[i*ldc:], p.a[:], b, t.rows*steps, t.cols*r.k, rows, n, steps, ldc, &p.edge, set)
 	}
 	pool.Put(p)
 	return true
-}
-
-// addLast is AddMatMul for fewer rows than lines takes, which it completes with zeros.
-func (r *Right[T]) addLast(c, a []T, first, steps, m, lda, from, n, ldc int, set bool, p *packed[T]) {
-	t := &r.tile
-	lines, sums := p.a[:fewLines*steps], p.b[:fewLines*t.cols]
-	clear(lines[copyLines(lines, a, m, steps, steps, lda):])
-	for j := 0; j < n; j += t.cols {
-		cols := min(t.cols, n-j)
-		if !set {
-			copyLines(sums, c[j:], m, cols, t.cols, ldc)
-		}
-		t.lines(sums, t.cols, lines, steps, r.panel(from + j)[first*t.cols:][:steps*t.cols], fewLines, t.cols, set, &p.edge)
-		copyLines(c[j:], sums, m, cols, ldc, t.cols)
-	}
-}
-
-// copyLines copies rows of n elements from rows ldb apart to rows lda apart, and answers where the next one would begin.
-func copyLines[T Real](a, b []T, rows, n, lda, ldb int) int {
-	for i := range rows {
-		copy(a[i*lda:][:n], b[i*ldb:])
-	}
-	return rows * lda
 }
 
 // HasLines reports whether AddMatMul reads rows of float32 where they lie, which makes it much faster.
@@ -223,6 +186,11 @@ func (r *Right[T]) blocks(c, a []T, m, from, n, lda, ldc int) {
 			b := r.panels[(from+j)*r.k+l*t.cols:]
 			for i := 0; i < m; i += blockRows {
 				rows := min(blockRows, m-i)
+				if t.lines != nil {
+					lines, stride := p.linesOf(a[i*lda+l:], rows, steps, lda)
+					t.lineBlock(c[i*ldc+j:], lines, b, t.cols*r.k, rows, cols, steps, stride, ldc, p, l == 0)
+					continue
+				}
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
 				t.block(c[i*ldc+j:], p.a[:], b, t.rows*steps, t.cols*r.k, rows, cols, steps, ldc, &p.edge, l == 0)
 			}
