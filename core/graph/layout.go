@@ -14,6 +14,13 @@ import (
 //
 //	relu(conv(x, w))  becomes  transpose(relu(conv(transpose(x), w, channels_last=True)))
 
+// The pass goes over the nodes once, in order, and builds a new graph. Each value of the old one is there in the order of the
+// program, with its channels last, or in both orders; a transpose that makes the one from the other is added when a call first
+// asks for it. A call is turned where its first image is there with channels last already, or where the device wants it, so
+// that a chain of such calls is never transposed in between. What stands in front of the first convolution stays as it is.
+//
+// The pass comes after all others that look for expressions: patterns and factors are spelled for channels at axis 1.
+
 // ChannelsLast is the graph with its convolutions on images that have their channels last, where devices have a kernel for
 // that; wants says so of a node. Calls that read such images take them as they are where they can: elementwise ones, pools,
 // reductions, concatenation along any axis, and slices. All others see what they saw before, through a transpose, which is a
@@ -67,11 +74,32 @@ type layouts struct {
 	made        []*Node // likewise: the call that makes it
 }
 
-// alongAxis are the rows that work along one axis of their first operand and keep the number of its axes, with the number of
-// this attribute. The other operands of concat are images too.
-var alongAxis = map[op.ID]int{
-	op.IDConcat: op.ConcatAxis, op.IDSplit: op.SplitAxis, op.IDGather: op.GatherAxis, op.IDSoftmax: op.SoftmaxAxis,
+// alongAxis is the number of the attribute that names the axis of a call which works along one axis of images: a scan, a
+// concatenation, a split or a gather. Operands that are no images are lists, such as indices. It is -1 for all other calls.
+func (l *layouts) alongAxis(n *Node, rank int) int {
+	number := n.Row.AttrIndex("axis")
+	if number < 0 || n.Row.Attrs[number].Type != op.IntAttr || !n.Attrs[number].Set() {
+		return -1
+	}
+	for _, v := range n.Out {
+		if l.g.values[v].Shape.Rank != rank {
+			return -1
+		}
+	}
+	for i, v := range n.In {
+		if r := l.g.values[v].Shape.Rank; n.Row.In[min(i, len(n.Row.In)-1)].Variadic && r != rank || i > 0 && n.Row.Kind != op.Assemble && r > 1 {
+			return -1
+		}
+	}
+	switch n.Row.Kind {
+	case op.Scan, op.Assemble, op.Index, op.View:
+		return number
+	}
+	return -1
 }
+
+// Inference decides whether a row takes what it is given here, as it did for the graph. It has seen the same operands with
+// other dimensions, so that it takes them too.
 
 // call adds a call, which can fail only where rows contradict each other: then the graph stays as it was.
 func (l *layouts) call(row *op.Row, at op.Attrs, in ...Value) (Value, bool) {
@@ -177,9 +205,9 @@ func (l *layouts) turned(n *Node) bool {
 	if !l.wants(l.g, n) && !slices.ContainsFunc(n.In, func(v Value) bool { return l.last[v] >= 0 && l.g.values[v].Shape.Rank == max(rank, out.Rank) }) {
 		return false
 	}
-	at, images := n.Attrs, len(n.In)
+	at, images := n.Attrs, len(n.In) // of the call with channels last, and how many of its operands are images
 	switch {
-	case n.Row.Elementwise():
+	case n.Row.Elementwise(): // operands of fewer axes, such as a bias, are broadcast
 		rank = out.Rank
 	case n.Row.AttrIndex("channels_last") >= 0:
 		number := n.Row.AttrIndex("channels_last")
@@ -199,16 +227,17 @@ func (l *layouts) turned(n *Node) bool {
 		}
 		at[op.SliceAxes].Ints = axes
 	default:
-		number, ok := alongAxis[n.Row.ID]
-		if !ok || out.Rank != rank {
+		number := l.alongAxis(n, rank)
+		if number < 0 {
 			return false
 		}
 		at = slices.Clone(at)
 		at[number].I = moved(at[number].I, rank)
-		if n.Row.ID != op.IDConcat {
+		if n.Row.Kind != op.Assemble {
 			images = 1
 		}
 	}
+	// A failure behind this point leaves transposes that nothing reads, which dropDead removes.
 	in := make([]Value, len(n.In))
 	for i, v := range n.In {
 		ok := true

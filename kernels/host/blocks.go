@@ -186,6 +186,9 @@ func (b *blocks) resize(n int64) {
 	}
 }
 
+// A bias of the last axis is read again for each row, and a block has many rows. The room has it from the first block of a run on,
+// as long as blocks begin at the same element of it; their length is chosen so. Between runs its elements may change.
+
 // load gathers the next n elements of strided inputs, which no step of the group writes.
 func (b *blocks) load(n int64) {
 	for i := range b.gathered {

@@ -56,6 +56,9 @@ func isDepthwise(c *device.Call) bool {
 	return c.In[right].Dims[1] == 1 && c.In[right].Dims[0] == c.In[left].Dims[1]
 }
 
+// Padding is what most windows of small images see, so that it is left out rather than multiplied. A finite weight times 0 adds
+// 0 to a sum, which changes none: a sum begins with 0 and is never -0.
+
 // planDepthwise is the plan of such a conv. Pieces are lines of windows.
 func planDepthwise(j *convolving[float32], w *op.Windows) {
 	j.work = (*depthwise)(j)
@@ -108,6 +111,8 @@ func (j *depthwise) inside() (low, high int64) {
 	}
 	return low, high
 }
+
+// Offsets count from the first run that a window sees, because vec wants none below 0.
 
 // run computes n windows of a line from number i on, which see the same taps.
 func (j *depthwise) run(to []float32, line, i, n int64, list *[]vec.Tap) bool {

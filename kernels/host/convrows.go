@@ -40,6 +40,8 @@ func channelsLast(o *device.Operand) bool {
 	return o.Dims[1] > 1 && o.Numel() > o.Dims[0]*o.Dims[1] && isLast(o)
 }
 
+// Devices see all images in the frame of a call, channels at axis 1: what tells where they lie in memory is the strides alone.
+
 // isLast reports whether the layout of an operand is lastLayout, but for axes of one element, whose strides are never used.
 func isLast(o *device.Operand) bool {
 	want := lastLayout(o.Shape)
@@ -66,6 +68,8 @@ func lastLayout(s shape.Shape) shape.Layout {
 
 // interleavedElements is how many elements of all channels are moved at a time, so that they stay in the first-level cache.
 const interleavedElements = 64
+
+// The first image of a network has its channels first, and three of them: a general copy takes as long as the convolution.
 
 // interleave copies contiguous images to others that have their channels last.
 // SAFETY: the layouts lie in the operands.
@@ -106,6 +110,10 @@ const (
 	vectorElements = 16      // between copied rows, for the same reason
 )
 
+// A piece is a block of windows and some channels of the result, of which a quarter of the second-level cache holds the sums.
+// Where there are few windows, as at the end of a network, pieces are cut along the channels too, so that each thread has one: then
+// what windows see is copied once for each cut. How a result is cut depends on shapes alone, and changes no bit of it.
+
 // planRows is the plan of a conv whose windows are the rows of the product.
 func planRows(j *convolving[float32], w *op.Windows) {
 	j.work = (*rowed)(j)
@@ -126,6 +134,9 @@ func planRows(j *convolving[float32], w *op.Windows) {
 	r.columns = roundTo((j.rows+parts-1)/parts, int64(width))
 	j.pieces = r.blocks * ((j.rows + r.columns - 1) / r.columns)
 }
+
+// The terms of a sum are multiplied some at a time, as many as keep a panel of the weight in the first-level cache. In between
+// the sums wait in the result, which has the dtype that they are added in.
 
 // rowed is a call as work that is cut into blocks of windows, and those into columns where there are few.
 type rowed convolving[float32]

@@ -10,6 +10,9 @@ import (
 // channels. Windows of a line that are of full width see the same runs, each a stride further on; the others, at the edges, are
 // looked at one by one.
 
+// The largest elements are the same as those of the other kernels, whose order of comparisons does not show once nothing reads
+// the indices. A mean is a sum of float32 here, rounded once a term, and one of float64 there.
+
 // deep reports whether a call is a pool of such images. Sums of float32 are rounded once a term.
 func deep(c *device.Call, x, y *device.Operand) bool {
 	return channelsLast(y) && isLast(x) && (c.Op == op.IDAvgPool || c.Op == op.IDMaxPool && c.Out[1].Absent())
