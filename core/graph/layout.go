@@ -161,6 +161,8 @@ func (l *layouts) channelsLast(v Value, rank int) (Value, bool) {
 	return made, ok
 }
 
+// Axes from 2 on move to the front by one, and axis 1 goes behind them; the batch stays where it is.
+
 // moved is the number of an axis of rank once the channels are last.
 func moved(axis int64, rank int) int64 {
 	if axis < 0 {
@@ -174,6 +176,9 @@ func moved(axis int64, rank int) int64 {
 	}
 	return axis
 }
+
+// What a call makes has its channels first then, and the next convolution asks for a transpose. Such a call is one that works on
+// the order of the memory, as a reshape does, or on axes in a way that no rule here knows: it is right, and costs a copy.
 
 // kept adds a call as it is. It is false where that fails, which it does not for a graph that has been inferred.
 func (l *layouts) kept(n *Node) bool {
@@ -260,6 +265,9 @@ func (l *layouts) turned(n *Node) bool {
 	return true
 }
 
+// A pool of images with their channels last has a kernel of its own where nothing asks for indices. Unpooling, and the gradients
+// of pools, are in programs of training, whose weights are not constant.
+
 // pools reports whether a call is a pool whose results but the first are not read: the numbers of elements in their planes are
 // the same wherever the channels are, but those of channels that are neighbours are not.
 func (l *layouts) pools(n *Node) bool {
@@ -318,6 +326,9 @@ func (l *layouts) shuffled(n *Node) bool {
 	}
 	return ok
 }
+
+// A mean over the spatial axes, with which most networks end or which makes a gate of each channel, is the same for each order of
+// its operand. A sum over one of them leaves axes that would have to be turned back.
 
 // reduced adds a reduction. Without keepdim the axes that are left have to be in the order that they had.
 func (l *layouts) reduced(n *Node, rank int) bool {
