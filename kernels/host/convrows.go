@@ -81,9 +81,10 @@ func interleave(from, to *device.Operand) {
 		for first := int64(0); first < plane; first += interleavedElements {
 			n := min(interleavedElements, plane-first)
 			for c := range channels {
-				out := y[first*channels+c:]
-				for i, v := range x[c*plane+first:][:n] {
-					out[int64(i)*channels] = v
+				at := first*channels + c
+				for _, v := range x[c*plane+first:][:n] {
+					y[at] = v
+					at += channels
 				}
 			}
 		}
@@ -179,46 +180,49 @@ func (j *rowed) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// Padding is zeros that are multiplied like other elements, as in the other kernels.
+// Padding is zeros that are multiplied like other elements, as in the other kernels. Windows of one line see the same lines of
+// the image, so that what is inside of it is worked out once for all of them.
 
 // copyRows copies steps elements, from number term on, of the rows of n windows, the first of which has number first. Rows
 // begin distance elements apart.
 func (j *rowed) copyRows(to []float32, first, n, term, steps, distance int64) {
-	r, im := &j.byLines, &j.in
-	run := r.taps * j.channels
+	im, run := &j.in, j.byLines.taps*j.channels
 	at := cursorAt(&j.out.dims, first)
-	for row := range n {
-		line := to[row*distance:][:steps]
-		image := im.origin + at.image*im.perImage
-		var corner [op.MaxSpatial]int64 // of the window, without the tap
-		for axis := range corner {
-			corner[axis] = at.at[axis] * j.step[axis]
+	for n > 0 {
+		windows := min(n, j.out.dims[op.MaxSpatial-1]-at.at[op.MaxSpatial-1])
+		for done := int64(0); done < steps; {
+			number := (term + done) / run
+			skip := term + done - number*run // of the run, for the first
+			length := min(run-skip, steps-done)
+			tap := &j.taps[number*j.byLines.taps]
+			a, b := at.at[0]*j.step[0]+tap[0], at.at[1]*j.step[1]+tap[1]
+			line := im.origin + at.image*im.perImage + a*im.strides[0] + b*im.strides[1] + skip
+			inside := a >= 0 && a < im.dims[0] && b >= 0 && b < im.dims[1]
+			for w := range windows {
+				part := to[w*distance+done:][:length]
+				if c := (at.at[2]+w)*j.step[2] + tap[2]; !inside {
+					clear(part)
+				} else if c >= 0 && c+j.byLines.taps <= im.dims[2] {
+					copyShort(part, im.data[line+c*j.channels:][:length])
+				} else {
+					j.copyEdge(part, line, c, skip)
+				}
+			}
+			done += length
 		}
-		for number := term / run; len(line) > 0; number++ {
-			skip := max(term-number*run, 0) // of the run, for the first
-			part := line[:min(run-skip, int64(len(line)))]
-			line = line[len(part):]
-			tap := &j.taps[number*r.taps]
-			a, b, c := corner[0]+tap[0], corner[1]+tap[1], corner[2]+tap[2]
-			if a < 0 || a >= im.dims[0] || b < 0 || b >= im.dims[1] {
-				clear(part)
-				continue
-			}
-			begin := image + a*im.strides[0] + b*im.strides[1] + c*j.channels + skip
-			if c >= 0 && c+r.taps <= im.dims[2] {
-				copyShort(part, im.data[begin:][:len(part)])
-				continue
-			}
-			// Elements low to high of the run are in the image.
-			low := min(max(-c, 0)*j.channels, run)
-			high := max(min(im.dims[2]-c, r.taps)*j.channels, low)
-			low, high = min(max(low-skip, 0), int64(len(part))), min(max(high-skip, 0), int64(len(part)))
-			clear(part[:low])
-			if low < high {
-				copy(part[low:high], im.data[begin+low:])
-			}
-			clear(part[high:])
-		}
-		at.next(&j.out.dims, 1)
+		to, n = to[min(windows*distance, int64(len(to))):], n-windows
+		at.next(&j.out.dims, windows)
 	}
+}
+
+// copyEdge copies a part of a run that begins at element c of a line, where some of the run is outside of the image.
+func (j *rowed) copyEdge(part []float32, line, c, skip int64) {
+	size := int64(len(part))
+	low := min(max(-c*j.channels-skip, 0), size) // elements low to high are inside
+	high := max(min((j.in.dims[2]-c)*j.channels-skip, size), low)
+	clear(part[:low])
+	if low < high {
+		copy(part[low:high], j.in.data[line+c*j.channels+low:])
+	}
+	clear(part[high:])
 }
