@@ -320,7 +320,8 @@ def windows(x: Any, w: Any, pad: int, stride: int, groups: int) -> Any:
     """A convolution of integers in 64 bits, padded with 0."""
     x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     size = w.shape[2]
-    views = np.lib.stride_tricks.sliding_window_view(x, (size, size), (2, 3))[:, :, ::stride, ::stride]
+    view: Any = np.lib.stride_tricks.sliding_window_view  # whose stub knows one axis only
+    views = view(x, (size, size), (2, 3))[:, :, ::stride, ::stride]
     each = [np.einsum("nchwij,ocij->nohw", v, u) for v, u in zip(np.split(views, groups, 1), np.split(w, groups))]
     return np.concatenate(each, 1)
 
@@ -336,7 +337,7 @@ def test_quantized_convolutions(place: str, left: str, right: str) -> None:
         (4, 4, 3, 1, 1, 4),
     ]:
         x, w = quanta(left, 2, channels, 9, 9), quanta(right, filters, channels // groups, size, size)
-        attributes = {"pads": [pad] * 4, "strides": [stride] * 2, "group": groups}
+        attributes: dict[str, Any] = {"pads": [pad] * 4, "strides": [stride] * 2, "group": groups}
         for xz, wz in [(None, None), (quanta(left), None), (quanta(left), np.zeros((), right)), (quanta(left), quanta(right)), (quanta(left), quanta(right, filters))]:  # fmt: skip
             per_filter = wz if wz is None or wz.ndim == 0 else wz[:, None, None, None]
             exact = windows(centered(x, xz), centered(w, per_filter), pad, stride, groups)

@@ -52,9 +52,6 @@ func within(elements, n, step, channels int) bool {
 	return channels <= elements && (n == 1 || step <= (elements-channels)/(n-1))
 }
 
-// deepWindows is how many windows use a weight that has been loaded into a vector.
-const deepWindows = 4
-
 // depthwiseRow is Depthwise, portable.
 func depthwiseRow(to, x, w []float32, taps []Tap, n, step, channels int) {
 	for i := range n {

@@ -40,7 +40,8 @@ type encodings struct {
 	list []string
 }
 
-func (e *encodings) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (e *encodings) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
 func (e *encodings) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 func (e *encodings) HandleConn(context.Context, stats.ConnStats)                       {}
 
