@@ -62,6 +62,7 @@ var windowRows = []Row{
 		Attrs:     []Attr{strides, paddings, dilations, convGroups, lastChannel},
 		Doc:       "conv of x - zero and weight in int32; x and weight are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out.",
 		Elsewhere: "kernels/host/conv8_test.go",
+		Settings:  []Setting{{{OperandShapes, [][]int{{2, 3, 6, 7}, {4, 3, 3, 2}, {}}}}},
 	},
 	// Its groups divide the channels of x, as those of conv divide the channels of the result. With strides some sizes
 	// of images have one number of windows; output_padding says which of them the result has, counted from the least.

@@ -145,11 +145,17 @@ def image(*shape: int) -> paddle.Tensor:
     return paddle.arange(int(np.prod(shape)), dtype="float32").reshape(shape)
 
 
+def octets(*shape: int) -> paddle.Tensor:
+    return image(*shape).astype("int8")
+
+
 # Arguments of rows whose operands and attributes depend on each other, so that none that are drawn fit.
 FITTING: dict[str, Callable[[], list[Any]]] = {
     "attention": lambda: [image(1, 2, 3), image(1, 4, 3), image(1, 4, 3), None, 0.5, False, -1.0],
     "spread": lambda: [image(2, 3), [4, 3], [0], [1], [3], None],
     "conv": lambda: [image(1, 1, 3, 3), image(2, 1, 2, 2), None, None, [1, 1], 1, False],
+    "conv_integer": lambda: [octets(1, 1, 3, 3), octets(2, 1, 2, 2), None, None, [1, 1, 0, 0], None, 1, False],
+    "matmul_integer": lambda: [octets(2, 3), octets(3, 2), None, False, False],
     "conv_transpose": lambda: [image(1, 2, 3, 3), image(2, 1, 2, 2), None, None, None, None, 1, False],
     "conv_weight": lambda: [image(1, 1, 3, 3), image(1, 2, 2, 2), [2, 2], None, None, None, 1, False],
     "max_pool": lambda: [image(1, 1, 3, 3), [2, 2], None, None, True, False, False, "int64"],

@@ -70,7 +70,8 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
     "layer_norm": (lambda w, x: F.layer_norm(x, [8], w.bias, w.bias), [[N, 8]]),
     "group_norm": (lambda w, x: F.group_norm(x, 2, weight=w.bias, bias=w.bias), [[N, 8, N, N]]),
     "batch_norm": (lambda w, x: F.batch_norm(x, w.bias, w.bias**2), [[N, 8, N, 2]]),
-    "conv": (lambda w, x: F.max_pool2d(F.relu(F.conv2d(x, w.kernel, padding=1)), 2), [[N, 3, 6, 6]]),
+    # Of whole numbers, because a convolution of a program may add up in another order.
+    "conv": (lambda w, x: F.max_pool2d(F.relu(F.conv2d(x.round(), w.kernel.round(), padding=1)), 2), [[N, 3, 6, 6]]),
     "pool": (lambda w, x: F.adaptive_avg_pool2d(x, 1).flatten(1), [[N, 3, N, N]]),
     "interpolate": (lambda w, x: F.interpolate(x, scale_factor=2), [[N, 3, 4, 4]]),
     "attention": (heads, [[N, N, 8]]),
@@ -105,7 +106,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
         lambda w, x, y: x + w.positions[len(y) : len(y) + len(x)] + w.positions[len(y)],
         [[N, 8], [N, 8]],
     ),
-    "padded": (lambda w, x: F.conv2d(F.pad(x, [1, 1, 1, 1]), w.kernel), [[N, 3, 4, 4]]),
+    "padded": (lambda w, x: F.conv2d(F.pad(x.round(), [1, 1, 1, 1]), w.kernel.round()), [[N, 3, 4, 4]]),
     "tiled": (lambda w, x: paddle.concat([paddle.tile(w.bias, [x.shape[0], 1, 1]), x], 1), [[N, 3, 8]]),
     "framed": (lambda w, x: F.pad(x, [1, 2, 0, 1], value=-1.5), [[N, N]]),
     "filled": (lambda w, x: x.sum() / paddle.full([2], float(x.size)), [[N, 8]]),
