@@ -186,12 +186,14 @@ func (c *call) dequantized(x, scale, zero *value, axis int, block int64) *value 
 	return c.cast(c.mul(y, c.cast(c.spreadParam(scale, x.dims(), axis, block), y.DType)), d)
 }
 
-// dynamicScale is the scale and the zero point of uint8 for the elements of x, 0 among them.
+// dynamicScale is the scale and the zero point of uint8 for the elements of x, 0 among them. Of zeros alone the scale is 1, as in
+// onnxruntime: the specification does not say, and nothing can be divided by 0.
 func (c *call) dynamicScale(x *value) (scale, zero *value) {
 	axes := count(x.rank())
 	low := c.smaller(c.extreme(op.IDMin, x, axes, greatest(x.DType)), num(0))
 	high := c.larger(c.extreme(op.IDMax, x, axes, lowest(x.DType)), num(0))
-	scale = c.reshape(c.div(c.sub(high, low), num(255)))
+	width := c.reshape(c.sub(high, low))
+	scale = c.where(c.do(op.IDEqual, nil, width, num(0)), c.reals(x.DType, nil, []float64{1}), c.div(width, num(255)))
 	first := c.do(op.IDRound, nil, c.clamp(c.div(c.neg(c.reshape(low)), scale), 0, 255))
 	return scale, c.cast(first, dtype.Uint8)
 }

@@ -354,6 +354,13 @@ def test_quantized_convolutions(place: str, left: str, right: str) -> None:
             np.testing.assert_array_equal(got, np.clip(np.rint(scaled) + int(zero), limits.min, limits.max))
 
 
+def test_zeros_are_quantized_with_a_scale_of_one(place: str) -> None:
+    """As in onnxruntime: with a scale of 0, a division by it gives NaN."""
+    for x in (np.zeros((2, 3), "float32"), -np.zeros(4, "float32")):
+        got, scale, zero = run(place, "DynamicQuantizeLinear", [x], 3)
+        assert (scale, zero, got.any()) == (1, 0, False)
+
+
 def test_quantized_layers_with_constant_weights(place: str) -> None:
     """Weights of the file are packed when the program is made; what follows a large product runs on pieces of it."""
 
