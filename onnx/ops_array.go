@@ -363,8 +363,9 @@ func (c *call) sliced(starts, ends, axes, steps []int64) *value {
 	return x
 }
 
-// ranged is every step-th index of an axis from start on, up to end. The rules are those of Python with one
-// exception, a negative step: an end before the first element is written as a number below minus the size.
+// ranged is every step-th index of an axis from start on, up to end. The rules are those of Python with two exceptions, both
+// for a negative step: a start before the first element is the first, and an end before it is written as a number below minus
+// the size.
 func (c *call) ranged(x *value, axis int, start, end, step int64) *value {
 	n := x.dims()[axis]
 	clip := func(at, low, high int64) int64 {
@@ -377,7 +378,7 @@ func (c *call) ranged(x *value, axis int, start, end, step int64) *value {
 	case step == 0:
 		c.wrong("a step is 0")
 	case step < 0:
-		from, to := clip(start, -1, n-1), clip(end, -1, n-1)
+		from, to := clip(start, 0, n-1), clip(end, -1, n-1)
 		if end < -n {
 			to = -1
 		}

@@ -191,6 +191,10 @@ func (c *call) indicesOfTensor(at, x *value) *value {
 func averagePool(c *call) []*value {
 	x, w, out, plain := c.pool()
 	padded := c.yes("count_include_pad", 0)
+	// The row counts, as Paddle does, no more of the padding behind an axis than there is in front of it.
+	for i, n := range w.behind {
+		plain = plain && (!padded || n <= w.before[i])
+	}
 	if plain {
 		return one(c.do(op.IDAvgPool, with(op.AvgPoolKernelSize, w.kernel, op.AvgPoolStride, w.stride, op.AvgPoolPadding, w.paddings(), op.AvgPoolExclusive, !padded), x))
 	}

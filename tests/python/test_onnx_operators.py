@@ -166,6 +166,30 @@ def test_adaptive_regions_are_refused(place: str) -> None:
         run(place, "RoiAlign", arrays)
 
 
+@pytest.mark.parametrize("pads", [[0, 0, 2, 0], [0, 2, 0, 1], [2, 0, 1, 2], [1, 1, 1, 1]])
+def test_means_count_the_padding_on_either_side(place: str, pads: list[int]) -> None:
+    x = rng.integers(-9, 10, (2, 3, 6, 5)).astype("float32")
+    around = np.pad(x, [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])])
+    want = np.lib.stride_tricks.sliding_window_view(around, (3, 3), (2, 3)).mean((-2, -1))
+    got = run(place, "AveragePool", [x], kernel_shape=[3, 3], pads=pads, count_include_pad=1)
+    np.testing.assert_allclose(got, want, rtol=2**-20, atol=2**-20)
+
+
+@pytest.mark.parametrize(("start", "end", "want"), [(-9, -99, [0]), (-9, 0, []), (-9, -1, []), (9, -99, [3, 2, 1, 0])])
+def test_slices_downwards_start_at_an_element(place: str, start: int, end: int, want: list[int]) -> None:
+    """A start in front of the first element is that element, where Python has none."""
+    numbers = [np.array([n]) for n in (start, end, 0, -1)]
+    operands = {f"n{i}": n for i, n in enumerate(numbers)}
+    model = files.model(
+        [files.node("Slice", ["x", *operands], ["y"])],
+        [files.port("x", "float", [4])],
+        [files.port("y", "float", None)],
+        [files.weight(name, n) for name, n in operands.items()],
+    )
+    got = paddle.onnx.load(model, place)(np.arange(4, dtype="float32"))
+    assert got.numpy().tolist() == want
+
+
 @pytest.mark.parametrize("groups", [1, 2])
 def test_kernels_that_are_not_deformed(place: str, groups: int) -> None:
     """Without offsets it is a convolution."""
