@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,5 +249,6 @@ func (m *Model) Close() {
 		p.Close()
 	}
 	clear(m.programs)
-	_ = m.file.Close() // it was only read
+	_ = m.file.Close()   // it was only read
+	debug.FreeOSMemory() // packed weights are in the heap of Go, which would keep their memory until it has grown as far again
 }

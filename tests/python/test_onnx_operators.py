@@ -15,6 +15,8 @@ pytestmark = pytest.mark.parametrize("place", ["cpu", "mps"])
 
 rng = np.random.default_rng(3)
 
+sliding_windows: Any = np.lib.stride_tricks.sliding_window_view  # whose stub knows one axis only
+
 
 def run(
     place: str, op: str, arrays: list[Any], results: int = 1, opset: int = 22, domain: str = "", **attributes: Any
@@ -170,7 +172,7 @@ def test_adaptive_regions_are_refused(place: str) -> None:
 def test_means_count_the_padding_on_either_side(place: str, pads: list[int]) -> None:
     x = rng.integers(-9, 10, (2, 3, 6, 5)).astype("float32")
     around = np.pad(x, [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])])
-    want = np.lib.stride_tricks.sliding_window_view(around, (3, 3), (2, 3)).mean((-2, -1))
+    want = sliding_windows(around, (3, 3), (2, 3)).mean((-2, -1))
     got = run(place, "AveragePool", [x], kernel_shape=[3, 3], pads=pads, count_include_pad=1)
     np.testing.assert_allclose(got, want, rtol=2**-20, atol=2**-20)
 
@@ -344,8 +346,7 @@ def windows(x: Any, w: Any, pad: int, stride: int, groups: int) -> Any:
     """A convolution of integers in 64 bits, padded with 0."""
     x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     size = w.shape[2]
-    view: Any = np.lib.stride_tricks.sliding_window_view  # whose stub knows one axis only
-    views = view(x, (size, size), (2, 3))[:, :, ::stride, ::stride]
+    views = sliding_windows(x, (size, size), (2, 3))[:, :, ::stride, ::stride]
     each = [np.einsum("nchwij,ocij->nohw", v, u) for v, u in zip(np.split(views, groups, 1), np.split(w, groups))]
     return np.concatenate(each, 1)
 
