@@ -823,7 +823,7 @@ pmps_error *pmps_program_describe(const pmps_program *program, char **json);
  * A tensor with elements that a traced call reads is captured: each run reads its current elements. A traced call that writes
  * into it, or into an input, changes nothing during tracing; each run writes the final value into it. A tensor that the thread
  * makes by pmps_tensor_from_host while it traces is a constant: each run begins with its elements, and writes nothing into it.
- * Elements of a captured tensor that are read by pmps_tensor_read become part of the program, whoever changes the tensor later; to
+ * Elements of a captured tensor that are read by pmps_tensor_read become part of the program, also if the tensor changes later; to
  * read them after a traced write is PMPS_TRACED. Views of a traced tensor share its elements: a traced write into one of them
  * changes the others.
  */

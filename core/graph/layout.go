@@ -21,15 +21,14 @@ import (
 //
 // The pass comes after all others that look for expressions: patterns and factors are spelled for channels at axis 1.
 
-// ChannelsLast is the graph with its convolutions on images that have their channels last, where devices have a kernel for
-// that; wants says so of a node. Calls that read such images take them as they are where they can: elementwise ones, pools,
+// ChannelsLast is the graph with its convolutions with constant weights of float32 on images that have their channels last. Calls that read such images take them as they are where they can: elementwise ones, pools,
 // reductions, concatenation along any axis, and slices. All others see what they saw before, through a transpose, which is a
 // view. The sums of a convolution may be in another order.
-func (g *Graph) ChannelsLast(wants func(g *Graph, n *Node) bool) *Graph {
-	if !slices.ContainsFunc(g.nodes, func(n Node) bool { return wants(g, &n) }) {
+func (g *Graph) ChannelsLast() *Graph {
+	if !slices.ContainsFunc(g.nodes, g.wantsLast) {
 		return g
 	}
-	l := layouts{g: g, wants: wants, to: NewBuilder(), first: make([]Value, len(g.values)), last: make([]Value, len(g.values)), uses: g.uses(), made: make([]*Node, len(g.values))}
+	l := layouts{g: g, to: NewBuilder(), first: make([]Value, len(g.values)), last: make([]Value, len(g.values)), uses: g.uses(), made: make([]*Node, len(g.values))}
 	for v := range g.values {
 		l.first[v], l.last[v] = -1, -1
 	}
@@ -68,7 +67,6 @@ func (g *Graph) ChannelsLast(wants func(g *Graph, n *Node) bool) *Graph {
 type layouts struct {
 	g           *Graph
 	to          *Builder
-	wants       func(g *Graph, n *Node) bool
 	first, last []Value
 	uses        []int   // by value of the old one: how often it is read
 	made        []*Node // likewise: the call that makes it
@@ -207,7 +205,7 @@ func (l *layouts) turned(n *Node) bool {
 	}
 	rank := l.g.values[n.In[0]].Shape.Rank
 	out := &l.g.values[n.Out[0]].Shape
-	if !l.wants(l.g, n) && !slices.ContainsFunc(n.In, func(v Value) bool { return l.last[v] >= 0 && l.g.values[v].Shape.Rank == max(rank, out.Rank) }) {
+	if !l.g.wantsLast(*n) && !slices.ContainsFunc(n.In, func(v Value) bool { return l.last[v] >= 0 && l.g.values[v].Shape.Rank == max(rank, out.Rank) }) {
 		return false
 	}
 	at, images := n.Attrs, len(n.In) // of the call with channels last, and how many of its operands are images
@@ -216,7 +214,7 @@ func (l *layouts) turned(n *Node) bool {
 		rank = out.Rank
 	case n.Row.AttrIndex("channels_last") >= 0:
 		number := n.Row.AttrIndex("channels_last")
-		if at[number].I != 0 || n.Row.Channels != nil && !l.wants(l.g, n) || n.Row.Channels == nil && !l.pools(n) {
+		if at[number].I != 0 || n.Row.Channels != nil && !l.g.wantsLast(*n) || n.Row.Channels == nil && !l.pools(n) {
 			return false
 		}
 		at = slices.Clone(at)
@@ -371,12 +369,15 @@ func (l *layouts) reduced(n *Node, rank int) bool {
 	return true
 }
 
-// WantsChannelsLast is what devices answer whose convolutions with constant weights of float32 are faster with channels last.
-func WantsChannelsLast(g *Graph, n *Node) bool {
-	if n.Row.Channels == nil || n.Row.AttrIndex("channels_last") < 0 || len(n.In) != 2 {
+// Weights that may change, as in training, would be packed again at each call. Convolutions of several groups that are not
+// depthwise have no kernel for channels last, and those of other dtypes neither.
+
+// wantsLast reports whether a call is a convolution that is faster with channels last: of one group, or of one for each channel.
+func (g *Graph) wantsLast(n Node) bool {
+	if n.Row != op.ByID(op.IDConv) || n.Attrs[op.ConvChannelsLast].I != 0 {
 		return false
 	}
 	x, weight := &g.values[n.In[0]], &g.values[n.In[1]]
-	return n.Row == op.ByID(op.IDConv) && weight.data != nil && x.DType == dtype.Float32 && weight.DType == dtype.Float32 && n.Attrs[op.ConvChannelsLast].I == 0 &&
-		x.Shape.Numel() > 0 && weight.Shape.Numel() > 0 && (weight.Shape.Dims[1] == x.Shape.Dims[1] || weight.Shape.Dims[1] == 1 && weight.Shape.Dims[0] == x.Shape.Dims[1])
+	whole, depthwise := weight.Shape.Dims[1] == x.Shape.Dims[1], weight.Shape.Dims[1] == 1 && weight.Shape.Dims[0] == x.Shape.Dims[1]
+	return weight.data != nil && x.DType == dtype.Float32 && weight.DType == dtype.Float32 && x.Shape.Numel() > 0 && weight.Shape.Numel() > 0 && (whole || depthwise)
 }

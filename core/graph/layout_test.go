@@ -57,7 +57,7 @@ func TestLayout(t *testing.T) {
 			b := NewBuilder()
 			g := b.Build(build(t, b)...)
 			before := g.String()
-			after := g.ChannelsLast(WantsChannelsLast).Rewrite(Views | DeadCode)
+			after := g.ChannelsLast().Rewrite(Views | DeadCode)
 			require.Equal(t, before, g.String(), "the graph that was given has changed")
 			require.Equal(t, g.Outputs(), after.Outputs())
 			require.Equal(t, g.Inputs(), after.Inputs())

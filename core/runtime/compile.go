@@ -70,7 +70,7 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	}
 	g = p.computeConstants(g.Rewrite(p.ctx.passes))
 	if p.ctx.passes&graph.Layout != 0 && p.ctx.info.ChannelsLast {
-		g = g.ChannelsLast(graph.WantsChannelsLast).Rewrite(p.ctx.passes & (graph.Views | graph.DeadCode))
+		g = g.ChannelsLast().Rewrite(p.ctx.passes & (graph.Views | graph.DeadCode))
 	}
 	fuses, ends := p.ctx.fuses, []int(nil)
 	for {

@@ -205,13 +205,15 @@ func (w *world) whole(c *runtime.Context, seed uint64, dims ...int64) *runtime.T
 	return x
 }
 
-// TestChannelsLastIsAsked: a graph without a convolution that a device wants so stays as it is, and so does its text.
-func TestChannelsLastIsAsked(t *testing.T) {
+// TestChannelsLastIsWanted: a graph without a constant weight stays as it is.
+func TestChannelsLastIsWanted(t *testing.T) {
 	n := &imageNetwork{T: t, Rand: rand.New(rand.NewPCG(1, 7)), b: graph.NewBuilder()}
 	x := n.b.Input(typed(dtype.Float32, 1, 3, 8, 8))
-	g := n.b.Build(n.call("relu", nil, n.call("conv", nil, x, n.ints(4, 3, 3, 3))))
-	require.Same(t, g, g.ChannelsLast(func(*graph.Graph, *graph.Node) bool { return false }))
-	turned := g.ChannelsLast(graph.WantsChannelsLast).String()
+	turned := n.b.Build(n.call("relu", nil, n.call("conv", nil, x, n.ints(4, 3, 3, 3)))).ChannelsLast().String()
 	require.Contains(t, turned, "channels_last=true")
 	require.Equal(t, 2, strings.Count(turned, "transpose"), turned)
+	n.b = graph.NewBuilder()
+	x, w := n.b.Input(typed(dtype.Float32, 1, 3, 8, 8)), n.b.Input(typed(dtype.Float32, 4, 3, 3, 3))
+	g := n.b.Build(n.call("conv", nil, x, w))
+	require.Same(t, g, g.ChannelsLast())
 }

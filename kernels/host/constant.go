@@ -74,7 +74,7 @@ func isWeight(o *device.Operand) bool {
 // packConstant is packRight as the operand of matmul.
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func packConstant(t *threads, o *device.Operand) (*constant, error) {
-	packed, err := packRight(t, o)
+	packed, err := packRight(t, o, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -83,13 +83,18 @@ func packConstant(t *threads, o *device.Operand) (*constant, error) {
 	}, packed.Bytes()}, nil
 }
 
-// Panels are a tensor of three axes, of which a panel is the first, so that one copy of all of them converts, transposes and
-// lays out a matrix in any layout. What is left for the last one, of fewer columns, is a copy of its own.
+// Panels are a tensor, of which a panel is the first axis and a row of it the last, so that one copy of all of them converts,
+// transposes and lays out a matrix in any layout. What is left for the last one, of fewer columns, is a copy of its own.
 
-// packRight lays out the matrix of an operand for products, in float32.
+// packRight lays out the matrix of an operand for products, in float32. Its columns are the last axis, and its rows so many axes
+// in front of that.
 // SAFETY: the layout of the operand lies in its Const, and the panels in their slice.
-func packRight(t *threads, o *device.Operand) (*vec.Right[float32], error) {
-	rows, cols, down, across := o.Dims[o.Rank-2], o.Dims[o.Rank-1], o.Strides[o.Rank-2], o.Strides[o.Rank-1]
+func packRight(t *threads, o *device.Operand, axes int) (*vec.Right[float32], error) {
+	last, rows := o.Rank-1, int64(1)
+	cols, across := o.Dims[last], o.Strides[last]
+	for _, d := range o.Dims[last-axes : last] {
+		rows *= d
+	}
 	packed := vec.NewRight[float32](int(rows), int(cols))
 	if packed == nil {
 		return nil, status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements; want sizes of 0 or more", rows, cols)
@@ -100,11 +105,19 @@ func packRight(t *threads, o *device.Operand) (*vec.Right[float32], error) {
 		if cols-first < width {
 			width = cols - first
 		}
-		dims := shape.Shape{Rank: 3, Dims: [shape.MaxRank]int64{(cols - first) / width, rows, width}}
 		from := device.Operand{Addr: unsafe.Add(unsafe.Pointer(&o.Const[0]), first*across*o.DType.Size()), DType: o.DType}
-		from.Layout = shape.Layout{Shape: dims, Strides: [shape.MaxRank]int64{across * width, down, across}}
-		to := device.Operand{Addr: unsafe.Pointer(&panels[first*rows]), DType: dtype.Float32}
-		to.Layout = shape.Layout{Shape: dims, Strides: [shape.MaxRank]int64{rows * stride, stride, 1}}
+		from.Rank = axes + 2
+		copy(from.Dims[1:], o.Dims[last-axes:last])
+		copy(from.Strides[1:], o.Strides[last-axes:last])
+		from.Dims[0], from.Strides[0] = (cols-first)/width, across*width
+		from.Dims[axes+1], from.Strides[axes+1] = width, across
+		to := device.Operand{Addr: unsafe.Pointer(&panels[first*rows]), DType: dtype.Float32, Layout: from.Layout}
+		step := stride
+		for axis := axes; axis >= 0; axis-- {
+			to.Strides[axis] = step
+			step *= to.Dims[axis]
+		}
+		to.Strides[axes+1] = 1
 		if err := casts[o.DType][dtype.Float32].run(t, &device.Call{In: []device.Operand{from}, Out: []device.Operand{to}}); err != nil {
 			return nil, err
 		}

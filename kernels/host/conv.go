@@ -24,14 +24,13 @@ import (
 
 // convolution is the kernel of one of the three operators for images whose elements are computed in T.
 type convolution[T float32 | float64] struct {
-	pack, unpack kernel                                // from elements of the dtype to elements of T, and back
-	dtype        dtype.DType                           // of T
-	native       bool                                  // elements are of that dtype
-	plan         func(j *convolving[T], w *op.Windows) // says how the product is cut
-	known        []T                                   // the weights packed, where they were known when the kernel was made
-	right        *vec.Right[T]                         // likewise, as the right operand: see convcolumns.go
-	byRows       bool                                  // images have their channels last in memory: see convrows.go
-	jobs         sync.Pool
+	dtype  dtype.DType                           // of T
+	native bool                                  // elements are of that dtype
+	plan   func(j *convolving[T], w *op.Windows) // says how the product is cut
+	known  []T                                   // the weights packed, where they were known when the kernel was made
+	right  *vec.Right[T]                         // likewise, as the right operand: see convcolumns.go
+	byRows bool                                  // images have their channels last in memory: see convrows.go
+	jobs   sync.Pool
 }
 
 // Halves are multiplied in float32 and rounded once at the end.
@@ -49,7 +48,7 @@ func registerConvolutions[T float32 | float64](d, in dtype.DType) {
 	for id, plan := range map[op.ID]func(*convolving[T], *op.Windows){
 		op.IDConv: planForward[T], op.IDConvTranspose: planBack[T], op.IDConvWeight: planWeight[T],
 	} {
-		register(id, d, &convolution[T]{pack: casts[d][in], unpack: casts[in][d], dtype: in, native: d == in, plan: plan})
+		register(id, d, &convolution[T]{dtype: in, native: d == in, plan: plan})
 	}
 	if d == in {
 		registry.Add(variant{
@@ -65,7 +64,12 @@ func registerConvolutions[T float32 | float64](d, in dtype.DType) {
 // calls never share a kernel that has been made for one.
 func knownFilter[T float32 | float64](_ *Device, c *device.Call) (uint64, bool) {
 	weight := &c.In[right]
-	return 0, weight.Const != nil && weight.IsContiguous() && weight.Numel() > 0 && resultRows(c) >= int64(vec.FewRows[T]())
+	return 0, isFilter(weight) && resultRows(c) >= int64(vec.FewRows[T]())
+}
+
+// isFilter reports whether the weight of a convolution is known, and its elements are in their order.
+func isFilter(weight *device.Operand) bool {
+	return weight.Const != nil && weight.IsContiguous() && weight.Numel() > 0
 }
 
 // packFilter lays out a constant weight as each call would.
@@ -119,9 +123,8 @@ type convolving[T float32 | float64] struct {
 	byLines    rowCut               // where images have their channels last
 	pieces     int64
 	work       splitter
-	copying    device.Call
-	from, to   [1]device.Operand
-	epilogue   epilogue
+	staging
+	epilogue epilogue
 }
 
 // leastPlane is the number of elements of a channel from which on an epilogue pays: pieces have a part of each channel.
@@ -237,7 +240,7 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	if k.native {
 		return nil
 	}
-	return j.copy(t, k.unpack, &j.all[result], &c.Out[0])
+	return j.copy(t, &j.all[result], &c.Out[0])
 }
 
 // Staging costs a pass over an operand of halves. An image of float32 or float64 with any strides is read and written where
@@ -264,18 +267,11 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 			interleave(&o, &j.all[i])
 			continue
 		}
-		if err := j.copy(t, j.pack, &o, &j.all[i]); err != nil {
+		if err := j.copy(t, &o, &j.all[i]); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// copy runs a kernel of one operand on something else than the call's operands.
-func (j *convolving[T]) copy(t *threads, k kernel, from, to *device.Operand) error {
-	j.from[0], j.to[0] = *from, *to
-	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
-	return k.run(t, &j.copying)
 }
 
 // open reads the operands and plans the product.

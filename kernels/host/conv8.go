@@ -29,10 +29,7 @@ func init() {
 	registerSet(op.IDConvInteger, bytes, &convInteger{})
 	registry.Add(variant{
 		Op: op.IDConvInteger, DTypes: bytes, Priority: kernels.Special,
-		Accepts: func(_ *Device, c *device.Call) (uint64, bool) {
-			weight := &c.In[right]
-			return 0, weight.Const != nil && weight.IsContiguous() && weight.Numel() > 0
-		},
+		Accepts: func(_ *Device, c *device.Call) (uint64, bool) { return 0, isFilter(&c.In[right]) },
 		Make: func(_ *Device, c *device.Call, _ uint64) (kernel, error) {
 			weight := c.In[right]
 			weight.Addr = unsafe.Pointer(&weight.Const[0]) // SAFETY: the layout of the operand lies in its Const.

@@ -36,7 +36,7 @@ func init() {
 // acceptsColumns takes convolutions of one group with a constant weight for which the transposed product has less to compute.
 func acceptsColumns(_ *Device, c *device.Call) (uint64, bool) {
 	weight, channels := &c.In[right], c.Out[0].Dims[1]
-	if weight.Const == nil || !weight.IsContiguous() || weight.Numel() == 0 || resultRows(c) != channels || channels == 0 {
+	if !isFilter(weight) || resultRows(c) != channels || channels == 0 {
 		return 0, false
 	}
 	windows := c.Out[0].Numel() / channels
@@ -55,7 +55,7 @@ func packTransposed(t *threads, weight *device.Operand) (*vec.Right[float32], er
 	channels, terms := weight.Dims[0], weight.Numel()/weight.Dims[0]
 	turned.Layout = shape.Layout{Shape: shape.Shape{Rank: 2, Dims: [shape.MaxRank]int64{terms, channels}}}
 	turned.Strides[0], turned.Strides[1] = 1, terms
-	return packRight(t, &turned)
+	return packRight(t, &turned, 1)
 }
 
 // planColumns is the plan of a conv whose windows are the rows of the product. Pieces are columns of tiles.

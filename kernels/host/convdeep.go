@@ -25,7 +25,7 @@ func init() {
 			for i, v := range weightsOf(weight) {
 				known[int64(i)%taps*channels+int64(i)/taps] = v
 			}
-			return &convolution[float32]{pack: casts[dtype.Float32][dtype.Float32], dtype: dtype.Float32, native: true, plan: planDepthwise, known: known, byRows: true}, nil
+			return &convolution[float32]{dtype: dtype.Float32, native: true, plan: planDepthwise, known: known, byRows: true}, nil
 		},
 	})
 }
@@ -40,7 +40,7 @@ func weightsOf(weight *device.Operand) []float32 {
 // channels last in memory.
 func acceptsDepthwise(_ *Device, c *device.Call) (uint64, bool) {
 	weight := &c.In[right]
-	if weight.Const == nil || !weight.IsContiguous() || weight.Numel() == 0 || !isDepthwise(c) || !channelsLast(&c.Out[0]) {
+	if !isFilter(weight) || !isDepthwise(c) || !channelsLast(&c.Out[0]) {
 		return 0, false
 	}
 	for _, v := range weightsOf(weight) {

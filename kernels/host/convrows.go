@@ -20,19 +20,30 @@ import (
 func init() {
 	registry.Add(variant{
 		Op: op.IDConv, DTypes: dtype.SetOf(dtype.Float32), Priority: kernels.Special + 2, Accepts: acceptsRows,
-		Make: func(_ *Device, c *device.Call, _ uint64) (kernel, error) {
-			weight := &c.In[right]
-			packed := vec.NewFilter(weightsOf(weight), int(weight.Dims[0]), int(weight.Dims[1]), int(weight.Numel()/(weight.Dims[0]*weight.Dims[1])))
-			copying := casts[dtype.Float32][dtype.Float32]
-			return &convolution[float32]{pack: copying, dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}, nil
+		Make: func(d *Device, c *device.Call, _ uint64) (kernel, error) {
+			packed, err := packTaps(d.threads, &c.In[right])
+			if err != nil {
+				return nil, err
+			}
+			return &convolution[float32]{dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}, nil
 		},
 	})
+}
+
+// packTaps lays out a contiguous weight as a right operand whose rows are the taps, and for each the channels.
+func packTaps(t *threads, weight *device.Operand) (*vec.Right[float32], error) {
+	turned := *weight
+	outputs, channels := weight.Dims[0], weight.Dims[1]
+	taps := weight.Numel() / (outputs * channels)
+	turned.Layout = shape.Layout{Shape: shape.Shape{Rank: 3, Dims: [shape.MaxRank]int64{taps, channels, outputs}}}
+	turned.Strides[0], turned.Strides[1], turned.Strides[2] = 1, taps, taps*channels
+	return packRight(t, &turned, 2)
 }
 
 // acceptsRows takes convolutions of one group with a constant weight whose result has its channels last in memory.
 func acceptsRows(_ *Device, c *device.Call) (uint64, bool) {
 	weight := &c.In[right]
-	return 0, weight.Const != nil && weight.IsContiguous() && weight.Numel() > 0 && weight.Dims[1] == c.In[left].Dims[1] && channelsLast(&c.Out[0])
+	return 0, isFilter(weight) && weight.Dims[1] == c.In[left].Dims[1] && channelsLast(&c.Out[0])
 }
 
 // channelsLast reports whether images of several channels and elements lie one behind the other with their channels last.

@@ -18,13 +18,12 @@ import (
 
 // pool is the kernel of an operator for planes whose elements are computed in T.
 type pool[T number] struct {
-	pack, unpack kernel      // from elements of the dtype to elements of T, and back
-	dtype        dtype.DType // of T
-	native       bool        // elements are of that dtype
-	lowest       T           // the smallest finite number of the dtype of the elements
-	larger       func(dst, a, b []T)
-	plane        func(j *pooling[T], image, channel int64, s *poolScratch) error
-	jobs         sync.Pool
+	dtype  dtype.DType // of T
+	native bool        // elements are of that dtype
+	lowest T           // the smallest finite number of the dtype of the elements
+	larger func(dst, a, b []T)
+	plane  func(j *pooling[T], image, channel int64, s *poolScratch) error
+	jobs   sync.Pool
 }
 
 // poolScratch is the memory of one thread.
@@ -81,7 +80,7 @@ func registerUnpool[T number](d, in dtype.DType) {
 }
 
 func newPool[T number](d, in dtype.DType, plane func(*pooling[T], int64, int64, *poolScratch) error) *pool[T] {
-	return &pool[T]{pack: casts[d][in], unpack: casts[in][d], dtype: in, native: d == in, plane: plane}
+	return &pool[T]{dtype: in, native: d == in, plane: plane}
 }
 
 // pooling is one call.
@@ -94,8 +93,7 @@ type pooling[T number] struct {
 	narrow   bool // indices are int32
 	unread   bool // nothing reads the indices
 	add      bool
-	copying  device.Call
-	from, to [1]device.Operand
+	staging
 }
 
 // cost takes an element of a window for an addition and a half.
@@ -139,7 +137,7 @@ func (k *pool[T]) run(t *threads, c *device.Call) error {
 		x = device.Operand{Addr: c.Workspace, DType: k.dtype, Layout: shape.Contiguous(x.Shape)}
 		y = device.Operand{Addr: unsafe.Add(c.Workspace, packedSize[T](&x)), DType: k.dtype, Layout: shape.Contiguous(y.Shape)}
 		if x.Numel() > 0 {
-			if err := j.copy(t, k.pack, &c.In[0], &x); err != nil {
+			if err := j.copy(t, &c.In[0], &x); err != nil {
 				return err
 			}
 		}
@@ -154,14 +152,7 @@ func (k *pool[T]) run(t *threads, c *device.Call) error {
 	if err := t.each(j, c, planes, max(grain*planes/max(k.cost(c), 1), 1)); err != nil || k.native {
 		return err
 	}
-	return j.copy(t, k.unpack, &y, &c.Out[0])
-}
-
-// copy runs a kernel of one operand on something else than the call's operands.
-func (j *pooling[T]) copy(t *threads, k kernel, from, to *device.Operand) error {
-	j.from[0], j.to[0] = *from, *to
-	j.copying = device.Call{In: j.from[:], Out: j.to[:]}
-	return k.run(t, &j.copying)
+	return j.copy(t, &y, &c.Out[0])
 }
 
 // The operands of a call are looked at once, before the threads begin; a plane then needs two additions to be found.

@@ -24,31 +24,6 @@ func NewRight[T Real](k, n int) *Right[T] {
 	return r
 }
 
-// NewFilter lays out the weight of a convolution (outputs x channels x taps, contiguous) as the right operand of a product whose
-// left operand has a row for each window: for each tap, the elements of all channels. Row tap*channels + channel of r is that
-// of a tap and a channel, and its columns are the outputs. It keeps nothing of w, and is nil where w is shorter.
-func NewFilter[T Real](w []T, outputs, channels, taps int) *Right[T] {
-	if outputs < 0 || channels < 0 || taps < 0 || !fits(len(w), outputs, channels*taps, channels*taps) {
-		return nil
-	}
-	r := NewRight[T](channels*taps, outputs)
-	cols := r.tile.cols
-	for j := 0; j < outputs; j += cols {
-		panel := r.panel(j)
-		for o := range min(cols, outputs-j) {
-			from := w[(j+o)*r.k:][:r.k]
-			for t := range taps {
-				at := t*channels*cols + o
-				for i := t; i < len(from); i += taps {
-					panel[at] = from[i]
-					at += cols
-				}
-			}
-		}
-	}
-	return r
-}
-
 // Panels is the memory of the panels, each of them k x cols and contiguous: element (l, j) of the operand is number
 // j%cols + l*cols of panel j/cols.
 func (r *Right[T]) Panels() (panels []T, cols int) { return r.panels[:len(r.panels)-1], r.tile.cols }

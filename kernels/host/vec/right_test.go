@@ -51,24 +51,6 @@ func TestAddMatMul(t *testing.T) {
 	})
 }
 
-// TestFilter: the weight of a convolution has the taps of a channel side by side, and its packed form the channels of a tap.
-func TestFilter(t *testing.T) {
-	eachLevel(t, func(t *testing.T) {
-		const outputs, channels, taps = 37, 5, 6
-		w, matrix := make([]float32, outputs*channels*taps), make([]float32, outputs*channels*taps)
-		for o := range outputs {
-			for c := range channels {
-				for tap := range taps {
-					i := (o*channels+c)*taps + tap
-					w[i], matrix[(tap*channels+c)*outputs+o] = float32(i), float32(i)
-				}
-			}
-		}
-		require.Equal(t, rightOf(matrix, channels*taps, outputs, outputs).panels, NewFilter(w, outputs, channels, taps).panels)
-		require.Nil(t, NewFilter(w[1:], outputs, channels, taps))
-	})
-}
-
 func BenchmarkAddMatMul(b *testing.B) {
 	for _, size := range [][3]int{{3136, 64, 64}, {3136, 64, 256}, {784, 128, 512}, {196, 256, 1024}, {49, 512, 2048}, {3136, 16, 256}, {196, 48, 256}} {
 		m, n, k := size[0], size[1], size[2]
