@@ -19,8 +19,9 @@ Port = tuple[str, int, list[object]]
 WEIGHTS = np.random.default_rng(1).standard_normal((4, 8)).astype(np.float32)
 BIAS = np.random.default_rng(2).standard_normal(8).astype(np.float32)
 
-# The weights of a model that are large beside everything else that an instance has: 32 MiB.
-HEAVY = np.random.default_rng(3).standard_normal((2048, 4096), dtype=np.float32)
+# The weights of a model, 128 MiB: large beside everything else that an instance has, and beside the few megabytes
+# by which the heap of a process differs from run to run.
+HEAVY = np.random.default_rng(3).standard_normal((2048, 16384), dtype=np.float32)
 
 # How many products a model makes that runs for seconds where its input is large.
 POWERS = 24
@@ -171,15 +172,6 @@ def make(folder: pathlib.Path) -> None:
 def instances(r: Repository) -> None:
     """Models with several instances."""
     f32, u64 = TensorProto.FLOAT, TensorProto.UINT64
-    for name, count in {"heavy_one": 1, "heavy_four": 4}.items():
-        r.model(
-            name,
-            [node("MatMul", "x w", "y")],
-            [("x", f32, [1, HEAVY.shape[0]])],
-            [("y", f32, [1, HEAVY.shape[1]])],
-            f"instance_group [{{ kind: KIND_CPU count: {count} }}]",
-            [numpy_helper.from_array(HEAVY, "w")],
-        )
     powers = ["x", *(f"x{i}" for i in range(POWERS - 1)), "y"]
     r.model(
         "powers",
@@ -207,6 +199,20 @@ def instances(r: Repository) -> None:
         [("y", u64, ["n", 3]), ("z", u64, ["n", 3])],
         "dynamic_batching { max_queue_delay_microseconds: 2000 }\ninstance_group [{ kind: KIND_MODEL count: 3 }]",
     )
+
+
+def heavy(folder: pathlib.Path) -> None:
+    """Adds the models with the weights HEAVY, of one and of four instances. One test wants files of this size."""
+    r, f32 = Repository(folder), TensorProto.FLOAT
+    for name, count in {"heavy_one": 1, "heavy_four": 4}.items():
+        r.model(
+            name,
+            [node("MatMul", "x w", "y")],
+            [("x", f32, [1, HEAVY.shape[0]])],
+            [("y", f32, [1, HEAVY.shape[1]])],
+            f"instance_group [{{ kind: KIND_CPU count: {count} }}]",
+            [numpy_helper.from_array(HEAVY, "w")],
+        )
 
 
 def bad(r: Repository) -> None:

@@ -76,6 +76,7 @@ class Server:
         grpc: bool = False,
         **environment: str,
     ) -> None:
+        self.repository = repository
         self.log = log
         http, self.metrics_port, grpc_port = free_ports(3)
         self.url = f"http://127.0.0.1:{http}"

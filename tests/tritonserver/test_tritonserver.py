@@ -314,6 +314,7 @@ def compilations(server: Server) -> int:
 
 
 def test_instances_share_weights_and_programs(server: Server, random: np.random.Generator) -> None:
+    repository.heavy(server.repository)
     server.load("identity")
     grown, compiled = {}, {}
     xs = [random.standard_normal((1, len(repository.HEAVY)), dtype=np.float32) for _ in range(16)]
@@ -322,7 +323,7 @@ def test_instances_share_weights_and_programs(server: Server, random: np.random.
     # A sum of 2048 products: their rounding errors add up to less than this many halves of an ulp of their sizes.
     bound = len(w) * 2**-24 * (np.abs(x) @ np.abs(w))
     server.load("heavy_one")
-    server.unload("heavy_one")  # which gives back what the heap has kept
+    server.unload("heavy_one")  # which gives back what the heap has kept, but for a few megabytes
     for name in ("heavy_one", "heavy_four"):
         programs, (memory, _, _) = compilations(server), server.footprint()
         server.load(name)
@@ -333,10 +334,10 @@ def test_instances_share_weights_and_programs(server: Server, random: np.random.
         (usage,) = server.statistics(name)["memory_usage"]
         assert usage["byte_size"] == repository.HEAVY.nbytes
         server.unload(name)
-    print(grown, compiled)
     assert compiled == {"heavy_one": 1, "heavy_four": 1}
-    assert grown["heavy_one"] >= repository.HEAVY.nbytes >> 10
-    assert grown["heavy_four"] <= 1.1 * grown["heavy_one"]
+    once = repository.HEAVY.nbytes >> 10
+    assert 0.9 * once <= grown["heavy_one"] <= 1.1 * once, grown
+    assert grown["heavy_four"] <= 1.1 * grown["heavy_one"], grown
 
 
 def test_instances_run_at_once(server: Server) -> None:
