@@ -75,7 +75,7 @@ func (k *attention) run(t *threads, c *device.Call) error {
 	queries, _, _, _ := attentionSizes(c)
 	_, cols := vec.PanelTile()
 	panels := batchesOf(&c.Out[0]) * ((queries + int64(cols) - 1) / int64(cols))
-	return t.each(k, c, panels, max(grain*panels/max(k.cost(c), 1), 1))
+	return t.each(k, c, panels, k.cost(c))
 }
 
 // part does panels lo to hi-1.

@@ -231,7 +231,7 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 		return err
 	}
 	j.open(c, &w)
-	if err := t.each(j.work, c, j.pieces, max(grain*j.pieces/max(k.cost(c), 1), 1)); err != nil {
+	if err := t.each(j.work, c, j.pieces, k.cost(c)); err != nil {
 		return err
 	}
 	if j.sums != nil {

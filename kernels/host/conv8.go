@@ -110,8 +110,7 @@ func (k *convInteger) run(t *threads, c *device.Call) error {
 	if err := j.open(t, c); err != nil {
 		return err
 	}
-	work := j.rows * j.n * max(j.k, 1) / j.strips / 32
-	if err := t.each(j, c, j.strips*j.groups*c.In[left].Dims[0], max(grain/max(work, 1), 1)); err != nil {
+	if err := t.each(j, c, j.strips*j.groups*c.In[left].Dims[0], k.cost(c)); err != nil {
 		return err
 	}
 	if c.Out[0].IsContiguous() {

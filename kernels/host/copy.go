@@ -15,9 +15,9 @@ func (k copier) cost(c *device.Call) int64 { return c.Out[0].Numel() }
 // workspace is nothing: bytes go from one operand to the other.
 func (k copier) workspace(*device.Call) int64 { return 0 }
 
-// run splits the elements over the threads: twice the grain, because memory is the limit, not arithmetic.
+// run splits the elements over the threads, at twice the size of others: memory is the limit, not arithmetic.
 func (k copier) run(t *threads, c *device.Call) error {
-	return t.each(k, c, c.Out[0].Numel(), 2*grain)
+	return t.each(k, c, c.Out[0].Numel(), k.cost(c)/2)
 }
 
 // part copies elements lo to hi-1. Of a transposition it copies square tiles, so that each line of

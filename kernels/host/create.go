@@ -30,7 +30,7 @@ func (k *create[T]) workspace(*device.Call) int64 { return 0 }
 
 // run splits the elements over the threads.
 func (k *create[T]) run(t *threads, c *device.Call) error {
-	return t.each(k, c, c.Out[0].Numel(), grain/k.weight)
+	return t.each(k, c, c.Out[0].Numel(), k.cost(c))
 }
 
 // part computes elements lo to hi-1, a block at a time.
@@ -125,9 +125,9 @@ func newFull[T any](from dtype.DType, value func(*op.Value) T) *full[T] {
 	return &full[T]{codecs: newCreate[T](from, 1, nil).codecs, value: value}
 }
 
-// run splits the elements over the threads, as few as for a copy.
+// run splits the elements over the threads, at four times the size of others: it only writes.
 func (k *full[T]) run(t *threads, c *device.Call) error {
-	return t.each(k, c, c.Out[0].Numel(), 4*grain)
+	return t.each(k, c, c.Out[0].Numel(), c.Out[0].Numel()/4)
 }
 
 // SAFETY: the room holds one element, which is read with a stride of 0.

@@ -12,12 +12,11 @@ import (
 type effort struct {
 	native bool  // neither coding does anything
 	weight int64 // cost of an element, in additions
-	least  int64 // elements that are worth a thread
 }
 
 // effortOf describes a kernel by how elements are read and written and what one costs.
 func effortOf(in, out coding, weight int64) effort {
-	return effort{in.read == nil && out.write == nil, weight, grain / weight}
+	return effort{in.read == nil && out.write == nil, weight}
 }
 
 // cost counts the weight for each element.
@@ -27,7 +26,7 @@ func (e *effort) perElement() bool             { return true }
 
 // elements does all elements of the output.
 func (e *effort) elements(work splitter, t *threads, c *device.Call) error {
-	return t.each(work, c, c.Out[0].Numel(), e.least)
+	return t.each(work, c, c.Out[0].Numel(), e.cost(c))
 }
 
 // rowAt is elements lo to hi-1 of a contiguous operand. Inlined, it would be three times in each kernel for each type.

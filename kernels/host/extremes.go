@@ -22,7 +22,7 @@ func (k *extremes[K]) workspace(*device.Call) int64 { return 0 }
 // run gives each thread whole lines, as the other scans do.
 func (k *extremes[K]) run(t *threads, c *device.Call) error {
 	length := lengthAlong(c)
-	return t.each(k, c, c.Out[0].Numel()/length, max(grain/(8*length), 1))
+	return t.each(k, c, c.Out[0].Numel()/length, k.cost(c))
 }
 
 // part scans lines lo to hi-1.

@@ -102,7 +102,7 @@ func (f *fused) bytes() int64 { return int64(f.locals) * blockBytes }
 // run splits the elements over the threads: once for all steps, so that threads meet once a group and not once a step.
 // c is the call of the program, whose operands the slots of the steps name.
 func (f *fused) run(t *threads, c *device.Call) error {
-	return t.each(f, c, f.elements, max(1, grain/f.weight))
+	return t.each(f, c, f.elements, f.cost(c))
 }
 
 // part runs the steps for the elements lo to hi-1, block by block.

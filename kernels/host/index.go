@@ -65,7 +65,7 @@ func (k indexing) run(t *threads, c *device.Call) error {
 	if k.write {
 		return k.part(c, 0, slices) // of equal indices the last wins: in order
 	}
-	return t.each(k, c, slices, max(grain*slices/(8*list.Numel()), 1))
+	return t.each(k, c, slices, k.cost(c))
 }
 
 // check refuses an index that is out of range.

@@ -167,8 +167,7 @@ func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 		return err
 	}
 	j.plan()
-	work := j.m * j.n * max(j.k, 1) / j.strips / 8
-	if err := t.each(j, c, j.strips*j.matrices(), max(grain/max(work, 1), 1)); err != nil {
+	if err := t.each(j, c, j.strips*j.matrices(), k.cost(c)); err != nil {
 		return err
 	}
 	if k.usable(result, &c.Out[0]) {

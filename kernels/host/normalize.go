@@ -41,7 +41,7 @@ func (k *normalizing[C]) workspace(*device.Call) int64 { return 0 }
 // A line is never split: its sums would depend on where.
 func (k *normalizing[C]) run(t *threads, c *device.Call) error {
 	length := lengthAlong(c)
-	return t.each(k, c, c.Out[0].Numel()/length, max(grain/(3*length), 1))
+	return t.each(k, c, c.Out[0].Numel()/length, k.cost(c))
 }
 
 // part normalizes lines lo to hi-1, numbered in row-major order.

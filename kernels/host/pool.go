@@ -145,11 +145,10 @@ func (k *pool[T]) run(t *threads, c *device.Call) error {
 	j.open(c, &w, &x, &y)
 	if narrow, ok := any(j).(*pooling[float32]); ok && k.native && deep(c, &x, &y) {
 		work := (*deepPooling)(narrow)
-		lines := work.lines()
-		return t.each(work, c, lines, max(grain*lines/max(k.cost(c), 1), 1))
+		return t.each(work, c, work.lines(), k.cost(c))
 	}
 	planes := j.y.batch * j.y.channels
-	if err := t.each(j, c, planes, max(grain*planes/max(k.cost(c), 1), 1)); err != nil || k.native {
+	if err := t.each(j, c, planes, k.cost(c)); err != nil || k.native {
 		return err
 	}
 	return j.copy(t, &y, &c.Out[0])

@@ -61,7 +61,7 @@ func (r *radix[K]) do(t *threads, f phase) error {
 	if t == nil || len(r.pieces) == 1 {
 		return r.part(nil, 0, int64(len(r.pieces)))
 	}
-	return t.each(r, nil, int64(len(r.pieces)), 1)
+	return t.each(r, nil, int64(len(r.pieces)), sortWeight*int64(len(r.keys)))
 }
 
 // sortBytes is what an element of a line needs: two keys, and two places where they are asked for.

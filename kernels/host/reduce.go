@@ -79,9 +79,7 @@ func (k *reduction) workspace(*device.Call) int64 { return 0 }
 // run splits the work by outputs. A whole tensor reduced to one element is not split: its sum
 // must not depend on the number of threads.
 func (k *reduction) run(t *threads, c *device.Call) error {
-	n := c.Out[0].Numel()
-	each := max(c.In[0].Numel()/max(n, 1), 1)
-	return t.each(k, c, n, max(grain/each, 1))
+	return t.each(k, c, c.Out[0].Numel(), k.cost(c))
 }
 
 // axesOf parts the axes of a call's input into those that are kept, which the output walks, and

@@ -73,8 +73,7 @@ func (k *scan) workspace(*device.Call) int64 { return 0 }
 // run gives each thread whole lines, as many as are worth a thread: a line is never split, because f needs all
 // of it at once.
 func (k *scan) run(t *threads, c *device.Call) error {
-	length := lengthAlong(c)
-	return t.each(k, c, c.Out[0].Numel()/length, max(grain/(k.weight*length), 1))
+	return t.each(k, c, c.Out[0].Numel()/lengthAlong(c), k.cost(c))
 }
 
 // lengthAlong is the number of elements that a scan runs over; 1 for a tensor without axes or elements.

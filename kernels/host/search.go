@@ -68,9 +68,7 @@ func (k *search) workspace(*device.Call) int64 { return 0 }
 
 // run splits the work by outputs, as that of reductions is.
 func (k *search) run(t *threads, c *device.Call) error {
-	n := c.Out[0].Numel()
-	each := max(c.In[0].Numel()/max(n, 1), 1)
-	return t.each(k, c, n, max(grain/each, 1))
+	return t.each(k, c, c.Out[0].Numel(), k.cost(c))
 }
 
 // part computes outputs lo to hi-1, by rows or by columns.

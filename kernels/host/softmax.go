@@ -27,8 +27,7 @@ func softmaxLine(line []float32) { vec.Softmax(line, line, len(line)) }
 
 // run gives each thread whole lines, as those of other scans.
 func (k *softmax) run(t *threads, c *device.Call) error {
-	length := lengthAlong(c)
-	return t.each(k, c, c.Out[0].Numel()/length, max(grain/(k.weight*length), 1))
+	return t.each(k, c, c.Out[0].Numel()/lengthAlong(c), k.cost(c))
 }
 
 // part is softmax of lines lo to hi-1. Neither the length of a part nor its first line shows in a result.

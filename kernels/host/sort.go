@@ -66,7 +66,7 @@ func (k *sorter[K]) run(t *threads, c *device.Call) error {
 	}
 	n := c.In[0].Numel() / length
 	if length < longLine {
-		return t.each(k, c, n, max(grain/(sortWeight*length), 1))
+		return t.each(k, c, n, k.cost(c))
 	}
 	if c.Workspace == nil {
 		return status.Errorf(status.Internal, "[%s] got no workspace; want %d bytes", op.ByID(c.Op).Name, k.workspace(c))
@@ -101,7 +101,7 @@ func (k *sorter[K]) sort(t *threads, c *device.Call, lo, hi int64) error {
 	if length, places := lengthOf(c, &c.In[0]), len(c.Out) > 1; t == nil {
 		s.resize(length, places)
 	} else {
-		s.place(c.Workspace, length, places, t.count)
+		s.place(c.Workspace, length, places, t.count())
 	}
 	all := newLineSet(c, lo)
 	for ; lo < hi; lo++ {

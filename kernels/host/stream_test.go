@@ -169,24 +169,6 @@ func TestStreamSkipsWhatIsNotReady(t *testing.T) {
 	})
 }
 
-// TestThreadsSurvivePanics lets one part of many panic.
-func TestThreadsSurvivePanics(t *testing.T) {
-	d := startThreads(4)
-	defer d.close()
-	err := d.each(bomb{}, nil, 100, 1)
-	require.Equal(t, status.Internal, status.CodeOf(err))
-	require.NoError(t, d.each(bomb{}, nil, 50, 1))
-}
-
-type bomb struct{}
-
-func (bomb) part(_ *device.Call, _, hi int64) error {
-	if hi == 100 {
-		panic("bomb")
-	}
-	return nil
-}
-
 // TestEvents orders two streams and takes times from the worker.
 func TestEvents(t *testing.T) {
 	for name, config := range modes {

@@ -1,0 +1,156 @@
+package host
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// tally counts how often each piece is done.
+type tally []atomic.Int32
+
+func (c tally) part(_ *device.Call, lo, hi int64) error {
+	for ; lo < hi; lo++ {
+		c[lo].Add(1)
+	}
+	return nil
+}
+
+// once is an error for a piece that was not done exactly once since the last look.
+func (c tally) once(t *testing.T) {
+	t.Helper()
+	for i := range c {
+		if n := c[i].Swap(0); n != 1 {
+			t.Fatalf("piece %d of %d was done %d times", i, len(c), n)
+		}
+	}
+}
+
+// TestEachPieceIsDoneOnce lets several callers share a pool, so that workers are busy, asleep or watching when they are
+// asked, and come late to calls that have ended.
+func TestEachPieceIsDoneOnce(t *testing.T) {
+	for _, count := range []int{1, 2, 3, 8} {
+		pool := startThreads(count)
+		var callers sync.WaitGroup
+		for caller := range 3 {
+			callers.Go(func() {
+				for i := range 2000 {
+					work := make(tally, 1+(i*7+caller)%67)
+					cost := int64([]int{grain, 2 * grain, rousal, 100 * grain}[i%4])
+					if err := pool.each(work, nil, int64(len(work)), cost); err != nil {
+						t.Error(err)
+					}
+					work.once(t)
+					if i%500 == 499 {
+						time.Sleep(2 * patience) // until the workers sleep
+					}
+				}
+			})
+		}
+		callers.Wait()
+		pool.close()
+	}
+}
+
+// meeting is work of two pieces that wait for each other: one thread alone would never end.
+type meeting struct{ met sync.WaitGroup }
+
+func (m *meeting) part(_ *device.Call, lo, hi int64) error {
+	for ; lo < hi; lo++ {
+		m.met.Done()
+		m.met.Wait()
+	}
+	return nil
+}
+
+// TestWorkersTakePart has as many pieces that wait for each other as there are threads, with workers that watch and with
+// workers that sleep.
+func TestWorkersTakePart(t *testing.T) {
+	const count = 4
+	pool := startThreads(count)
+	defer pool.close()
+	for _, asleepFirst := range []bool{false, true} {
+		for i := range pool.workers {
+			for asleepFirst && pool.workers[i].state.Load() != asleep {
+				time.Sleep(patience)
+			}
+		}
+		m := new(meeting)
+		m.met.Add(count)
+		require.NoError(t, pool.each(m, nil, count, rousal))
+	}
+}
+
+// TestSleepersAreLeftAlone has work that is not worth waking a worker for.
+func TestSleepersAreLeftAlone(t *testing.T) {
+	pool := startThreads(2)
+	defer pool.close()
+	for pool.workers[0].state.Load() != asleep {
+		time.Sleep(patience)
+	}
+	work := make(tally, 100)
+	require.NoError(t, pool.each(work, nil, int64(len(work)), rousal-1))
+	work.once(t)
+	require.EqualValues(t, asleep, pool.workers[0].state.Load())
+}
+
+// bomb panics in its last piece.
+type bomb struct{ done tally }
+
+func (b bomb) part(c *device.Call, lo, hi int64) error {
+	if err := b.done.part(c, lo, hi); hi == int64(len(b.done)) {
+		panic(err)
+	}
+	return nil
+}
+
+// TestThreadsSurvivePanics does the other pieces, and the next call.
+func TestThreadsSurvivePanics(t *testing.T) {
+	pool := startThreads(4)
+	defer pool.close()
+	for range 100 {
+		b := bomb{make(tally, 100)}
+		require.Equal(t, status.Internal, status.CodeOf(pool.each(b, nil, 100, 100*grain)))
+		b.done.once(t)
+		require.NoError(t, pool.each(b.done, nil, 100, 100*grain))
+		b.done.once(t)
+	}
+}
+
+// TestEachAllocatesNothing has calls that are shared and calls that are not.
+func TestEachAllocatesNothing(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector makes sync.Pool forget")
+	}
+	pool := startThreads(2)
+	defer pool.close()
+	var work splitter = make(tally, 64)
+	for _, cost := range []int64{grain, 2 * grain, 100 * grain} {
+		require.Zero(t, testing.AllocsPerRun(1000, func() { _ = pool.each(work, nil, 64, cost) }), "cost %d", cost)
+	}
+}
+
+// BenchmarkEach is what it takes to share work that costs nothing.
+func BenchmarkEach(b *testing.B) {
+	for name, pauseFor := range map[string]time.Duration{"watching": 0, "asleep": 4 * patience} {
+		b.Run(name, func(b *testing.B) {
+			pool := startThreads(2)
+			defer pool.close()
+			var work splitter = make(tally, 8)
+			var spent time.Duration
+			for b.Loop() {
+				time.Sleep(pauseFor)
+				start := time.Now()
+				_ = pool.each(work, nil, 8, 100*grain)
+				spent += time.Since(start)
+			}
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N), "ns/call")
+		})
+	}
+}
