@@ -415,14 +415,12 @@ def expression(op: int, general: Callable[..., Any], name: str) -> Callable[[Ten
     fast, with_number = short(op).binary, short(op).scalar
 
     def method(x: Tensor, y: Any) -> Any:
-        shape = x._shape
-        if shape is None:
-            return mixed(general, x, y)
-        kind = y.__class__
-        if kind is float or kind is int or kind is bool:
+        shape, kind = x._shape, y.__class__
+        if kind is x.__class__:
+            if y._shape is shape and shape is not None:
+                return fast(x._handle, y._handle, shape)
+        elif shape is not None and (kind is float or kind is int or kind is bool):
             return with_number(x._handle, y, False, shape)
-        if isinstance(y, Tensor) and y._shape is shape:
-            return fast(x._handle, y._handle, shape)
         return mixed(general, x, y)
 
     method.__name__ = method.__qualname__ = name
