@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// few512 is few of a tile of float32: four rows of b are added in one pass over c. Each product is rounded once with its
-// sum, as in the tiles.
+// few512 is few of a tile of float32: four rows of b are added in one pass over c, and those that are left one by one. Each
+// product is rounded once with its sum, as in the tiles.
 func few512(c, a, b []float32, ldb int) {
 	for ; len(a) >= 4; a = a[4:] {
 		x0, x1 := archsimd.BroadcastFloat32x16(a[0]), archsimd.BroadcastFloat32x16(a[1])
@@ -36,6 +36,17 @@ func few512(c, a, b []float32, ldb int) {
 	for l := range a {
 		x, row := archsimd.BroadcastFloat32x16(a[l]), b[l*ldb:][:len(c)]
 		j := 0
+		for ; j+4*lanes512 <= len(c); j += 4 * lanes512 { // memory is the limit, which needs many loads at once
+			r, y := (*[4][lanes512]float32)(unsafe.Pointer(&row[j])), (*[4][lanes512]float32)(unsafe.Pointer(&c[j])) // SAFETY: j+4*lanes512 is at most len(c).
+			y0 := x.MulAdd(archsimd.LoadFloat32x16(&r[0]), archsimd.LoadFloat32x16(&y[0]))
+			y1 := x.MulAdd(archsimd.LoadFloat32x16(&r[1]), archsimd.LoadFloat32x16(&y[1]))
+			y2 := x.MulAdd(archsimd.LoadFloat32x16(&r[2]), archsimd.LoadFloat32x16(&y[2]))
+			y3 := x.MulAdd(archsimd.LoadFloat32x16(&r[3]), archsimd.LoadFloat32x16(&y[3]))
+			y0.Store(&y[0])
+			y1.Store(&y[1])
+			y2.Store(&y[2])
+			y3.Store(&y[3])
+		}
 		for ; j+lanes512 <= len(c); j += lanes512 {
 			x.MulAdd(archsimd.LoadFloat32x16(at512(&row[j])), archsimd.LoadFloat32x16(at512(&c[j]))).Store(at512(&c[j]))
 		}

@@ -328,13 +328,24 @@ const (
 	thinCols = 2048
 )
 
+// A single row of c takes up b row by row, unless that is short: memory is fastest where it is read in order. The part of c fills a
+// quarter of the second-level cache.
+const (
+	loneLeast = 512
+	loneCols  = 1 << 16
+)
+
 // thin is the product for few rows. Packing b would cost
 // more than the product, so it is read where it lies, once and in order.
 func (t *tile[T]) thin(c, a, b []T, m, n, k, lda, ldb, ldc int) {
-	for j := 0; j < n; j += thinCols {
-		cols := min(thinCols, n-j)
-		for l := 0; l < k; l += thinRows {
-			steps := min(thinRows, k-l)
+	rows, width := thinRows, thinCols
+	if m == 1 && n >= loneLeast {
+		rows, width = 1, loneCols
+	}
+	for j := 0; j < n; j += width {
+		cols := min(width, n-j)
+		for l := 0; l < k; l += rows {
+			steps := min(rows, k-l)
 			for i := range m {
 				t.few(c[i*ldc+j:][:cols], a[i*lda+l:][:steps], b[l*ldb+j:], ldb)
 			}

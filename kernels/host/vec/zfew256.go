@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// few256 is few of a tile of float32: four rows of b are added in one pass over c. Each product is rounded once with its
-// sum, as in the tiles.
+// few256 is few of a tile of float32: four rows of b are added in one pass over c, and those that are left one by one. Each
+// product is rounded once with its sum, as in the tiles.
 func few256(c, a, b []float32, ldb int) {
 	for ; len(a) >= 4; a = a[4:] {
 		x0, x1 := archsimd.BroadcastFloat32x8(a[0]), archsimd.BroadcastFloat32x8(a[1])
@@ -38,6 +38,17 @@ func few256(c, a, b []float32, ldb int) {
 	for l := range a {
 		x, row := archsimd.BroadcastFloat32x8(a[l]), b[l*ldb:][:len(c)]
 		j := 0
+		for ; j+4*lanes256 <= len(c); j += 4 * lanes256 { // memory is the limit, which needs many loads at once
+			r, y := (*[4][lanes256]float32)(unsafe.Pointer(&row[j])), (*[4][lanes256]float32)(unsafe.Pointer(&c[j])) // SAFETY: j+4*lanes256 is at most len(c).
+			y0 := x.MulAdd(archsimd.LoadFloat32x8(&r[0]), archsimd.LoadFloat32x8(&y[0]))
+			y1 := x.MulAdd(archsimd.LoadFloat32x8(&r[1]), archsimd.LoadFloat32x8(&y[1]))
+			y2 := x.MulAdd(archsimd.LoadFloat32x8(&r[2]), archsimd.LoadFloat32x8(&y[2]))
+			y3 := x.MulAdd(archsimd.LoadFloat32x8(&r[3]), archsimd.LoadFloat32x8(&y[3]))
+			y0.Store(&y[0])
+			y1.Store(&y[1])
+			y2.Store(&y[2])
+			y3.Store(&y[3])
+		}
 		for ; j+lanes256 <= len(c); j += lanes256 {
 			x.MulAdd(archsimd.LoadFloat32x8(at256(&row[j])), archsimd.LoadFloat32x8(at256(&c[j]))).Store(at256(&c[j]))
 		}
