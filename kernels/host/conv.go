@@ -142,14 +142,21 @@ func (k *convolution[T]) leads(c *device.Call) bool {
 	return c.Out[0].Numel() >= leastPlane*c.Out[0].Dims[0]*c.Out[0].Dims[1]
 }
 
-// cost takes eight multiply-adds for an addition, as that of matmul does.
+// shortSum is the number of terms from which on a sum keeps the processor's multipliers busy.
+const shortSum = 64
+
+// cost takes eight multiply-adds for an addition, as that of matmul does, but one where sums are short, as those of depthwise
+// convolutions are; and an element of the weight for one, because all are read.
 func (k *convolution[T]) cost(c *device.Call) int64 {
 	other := &c.In[1]
 	terms := other.Numel() / max(other.Dims[0], 1) // of conv, and about that of conv_transpose
 	if c.Op == op.IDConvWeight {
 		terms = other.Numel() / max(other.Dims[1], 1)
 	}
-	return c.Out[0].Numel() * max(terms, 8) / 8
+	if terms >= shortSum {
+		return max(c.Out[0].Numel()*terms/8, other.Numel())
+	}
+	return max(c.Out[0].Numel()*max(terms, 1), other.Numel())
 }
 
 // staged reports whether operand i goes through the workspace: all of other dtypes do, a weight that is not contiguous, and an

@@ -9,15 +9,20 @@ import (
 // copier is out[i] = x[i] for elements of as many bytes, whatever their dtype.
 type copier int64
 
-// cost takes a copy for an addition.
-func (k copier) cost(c *device.Call) int64 { return c.Out[0].Numel() }
+// cost is half an addition an element where elements are moved together, and eight where each has to be found.
+func (k copier) cost(c *device.Call) int64 {
+	if c.Out[0].IsContiguous() && c.In[0].IsContiguous() {
+		return c.Out[0].Numel() / 2
+	}
+	return 8 * c.Out[0].Numel()
+}
 
 // workspace is nothing: bytes go from one operand to the other.
 func (k copier) workspace(*device.Call) int64 { return 0 }
 
-// run splits the elements over the threads, at twice the size of others: memory is the limit, not arithmetic.
+// run splits the elements over the threads.
 func (k copier) run(t *threads, c *device.Call) error {
-	return t.each(k, c, c.Out[0].Numel(), k.cost(c)/2)
+	return t.each(k, c, c.Out[0].Numel(), k.cost(c))
 }
 
 // part copies elements lo to hi-1. Of a transposition it copies square tiles, so that each line of

@@ -24,9 +24,24 @@ func (e *effort) cost(c *device.Call) int64    { return c.Out[0].Numel() * e.wei
 func (e *effort) workspace(*device.Call) int64 { return 0 }
 func (e *effort) perElement() bool             { return true }
 
-// elements does all elements of the output.
+// elements does all elements of the output. Operands that are walked block by block cost four times as much; where there are so
+// few elements that this is not worth a thread either, nobody looks.
 func (e *effort) elements(work splitter, t *threads, c *device.Call) error {
-	return t.each(work, c, c.Out[0].Numel(), e.cost(c))
+	cost := e.cost(c)
+	if cost >= grain/2 && cost < 2*rousal && !(contiguous(c.Out) && contiguous(c.In)) {
+		cost *= 4
+	}
+	return t.each(work, c, c.Out[0].Numel(), cost)
+}
+
+// contiguous reports whether the elements of each operand lie one behind the other, or are all the same one.
+func contiguous(operands []device.Operand) bool {
+	for i := range operands {
+		if o := &operands[i]; !o.IsContiguous() && !isScalar(o) {
+			return false
+		}
+	}
+	return true
 }
 
 // rowAt is elements lo to hi-1 of a contiguous operand. Inlined, it would be three times in each kernel for each type.

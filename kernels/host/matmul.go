@@ -68,10 +68,10 @@ const (
 	result
 )
 
-// cost takes eight multiply-adds for an addition.
+// cost takes eight multiply-adds for an addition, and an element of a matrix for one, because all are read.
 func (k *matmul) cost(c *device.Call) int64 {
 	x := &c.In[0]
-	return c.Out[0].Numel() * max(x.Dims[x.Rank-1], 8) / 8
+	return max(c.Out[0].Numel()*max(x.Dims[x.Rank-1], 8)/8, x.Numel(), c.In[right].Numel())
 }
 
 // workspace has room for each operand that cannot be multiplied where it is.
