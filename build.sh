@@ -193,7 +193,7 @@ lib() {
     for package in onnx serve/backend tritonlang/... kernels/metal/shaders kernels/metal/graphs kernels/metal/msl kernels/metal/store core/graph core/op; do
         small="$small -gcflags=$module/$package=-l"
     done
-    for package in encoding/json fmt os reflect strconv time; do small="$small -gcflags=$package=-l"; done
+    for package in encoding/json fmt os reflect strconv strings time; do small="$small -gcflags=$package=-l"; done
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     # shellcheck disable=SC2086  # $small is a list
