@@ -20,7 +20,7 @@ def on_cpu(*arrays: Any, stop_gradient: bool = True) -> list[Any]:
     return [paddle.to_tensor(a, place="cpu", stop_gradient=stop_gradient) for a in arrays]
 
 
-WIDE = {"dtype": np.float64}
+WIDE: dict[str, Any] = {"dtype": np.float64}
 
 # By name: the function, the same in NumPy, and how many groups have a tail. Elements are rounded to float32 by each step on both
 # sides; sums are rounded once, at the end.
