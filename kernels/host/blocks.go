@@ -86,11 +86,11 @@ func (f *fused) newBlocks() *blocks {
 		}
 	}
 	// A group that is smaller than a block needs no more memory than it has elements.
-	least, unit := int64(block), int64(1)
+	unit := int64(1)
 	if f.tail != nil {
-		b.ending, least, unit = f.tail.newEnding(), segment, f.tail.unit()
+		b.ending, unit = f.tail.newEnding(), f.tail.unit()
 	}
-	b.length = min(max(min(blockBytes, cacheBytes/int64(max(count, 1)))/f.size, least), f.elements)
+	b.length = min(max(min(blockBytes, cacheBytes/int64(max(count, 1)))/f.size, block, unit), f.elements)
 	b.length -= b.length % unit // whole units of the tail
 	for i := range b.gathered {
 		if p := b.gathered[i].period; p > 0 && p <= b.length && p%unit == 0 {

@@ -163,17 +163,14 @@ func sideways(kept, reduced *shape.Layout) bool {
 // SAFETY: see walk.here; the rooms are the frame's, and accumulators hold no pointers.
 func (k *reduction) rows(to *track, in *passage, f *frame, n int64) {
 	outer, count := &in.outer, in.reduced.Numel()
-	as, most, piece := f.room(), k.most(), int64(block)
+	as, most := f.room(), k.most()
 	direct, long := in.inLine && k.in.read == nil, k.inOrder && count > segment
 	var from track
-	var part unsafe.Pointer
+	var parts unsafe.Pointer
 	if !direct || long {
 		operand := device.Operand{Addr: outer.base, DType: in.dtype, Layout: in.reduced}
 		from.open(&operand, &k.in, f, 0)
-		part = f.room()
-	}
-	if direct {
-		piece = segment
+		parts = f.room()
 	}
 	for n > 0 {
 		m := min(outer.run(n), most)
@@ -188,9 +185,9 @@ func (k *reduction) rows(to *track, in *passage, f *frame, n int64) {
 			for i := range m {
 				from.walk.base = outer.here()
 				if a := unsafe.Add(as, i*k.size); long {
-					k.foldSegments(a, part, &from, count, piece)
+					k.foldLong(a, parts, &from, count)
 				} else {
-					k.foldBlocks(a, &from, count, block)
+					k.foldBlocks(a, &from, count)
 				}
 				outer.skip(1)
 			}
@@ -210,10 +207,10 @@ func (k *reduction) begin(as unsafe.Pointer, n int64) {
 	moveStrided(as, unsafe.Pointer(&k.zero), k.size, 0, k.size, n)
 }
 
-// foldBlocks folds the next count values into one accumulator, so many at a time at most.
-func (k *reduction) foldBlocks(a unsafe.Pointer, from *track, count, most int64) {
+// foldBlocks folds the next count values into one accumulator.
+func (k *reduction) foldBlocks(a unsafe.Pointer, from *track, count int64) {
 	for count > 0 {
-		m := min(most, count)
+		m := min(block, count)
 		k.fold(a, from.next(m), 1, 0, m)
 		count -= m
 	}

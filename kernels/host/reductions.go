@@ -102,7 +102,16 @@ func registerIntegerMeans() {
 			}
 		},
 	}
-	for _, d := range []dtype.DType{dtype.Uint8, dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64} {
+	reduce(op.IDMean, dtype.Int64, new(codec[int64]), new(codec[int64]), mean)
+	// What has been converted comes in blocks, whose sums are no larger than an int64.
+	mean.fold = func(a wide, row []int64) wide {
+		sum := int64(0)
+		for _, x := range row {
+			sum += x
+		}
+		return a.plus(sum)
+	}
+	for _, d := range []dtype.DType{dtype.Uint8, dtype.Int8, dtype.Int16, dtype.Int32} {
 		reduce(op.IDMean, d, reading[int64](d, dtype.Int64), storing[int64](dtype.Int64, d), mean)
 	}
 }

@@ -12,8 +12,9 @@ import (
 // joined from the first to the last. A group computes the same accumulators from blocks that it has in the cache, on several
 // threads, and joins them in the same way (tail.go).
 
-// segment is how many elements of a long row are folded into one accumulator.
-const segment = 2 * block
+// segment is how many elements of a long row are folded into one accumulator: as many float32 as a block of a group has (see
+// blockBytes). Shorter ones would slow the operator alone down, because vectors are added up at the end of each.
+const segment = 4 * block
 
 // joining says how accumulators become one.
 type joining struct {
@@ -100,14 +101,32 @@ func (k *reduction) joinAll(a, parts unsafe.Pointer, n int64) {
 	}
 }
 
-// foldSegments folds the next count values, a segment at a time, into the accumulator part, which is then joined to a. most
-// is how many values are folded at once.
-func (k *reduction) foldSegments(a, part unsafe.Pointer, from *track, count, most int64) {
-	for count > 0 {
-		m := min(segment, count)
-		k.begin(part, 1)
-		k.foldBlocks(part, from, m, most)
-		k.joinAll(a, part, 1)
-		count -= m
+// segments is how many segments so many elements are.
+func segments(count int64) int64 { return (count + segment - 1) / segment }
+
+// foldLong folds the next count values of a row, of which the first begins a segment, into an accumulator. parts is a room
+// for those of the segments.
+func (k *reduction) foldLong(a, parts unsafe.Pointer, from *track, count int64) {
+	for most := k.most() * segment; count > 0; count -= most {
+		m := min(most, count)
+		k.foldSegments(parts, from, m)
+		k.joinAll(a, parts, segments(m))
+	}
+}
+
+// foldSegments is foldLong up to the accumulators of the segments. All whole segments that lie in memory as values are folded
+// by one call.
+// SAFETY: see rows.
+func (k *reduction) foldSegments(parts unsafe.Pointer, from *track, count int64) {
+	k.begin(parts, segments(count))
+	if from.raw == nil && from.read == nil {
+		whole := count / segment
+		k.fold(parts, from.walk.here(), whole, segment*from.walk.size, segment)
+		from.walk.skip(whole * segment)
+		parts, count = unsafe.Add(parts, whole*k.size), count%segment
+	}
+	for ; count > 0; count -= segment {
+		k.foldBlocks(parts, from, min(segment, count))
+		parts = unsafe.Add(parts, k.size)
 	}
 }

@@ -34,7 +34,7 @@ func (f *fused) endWith(s *device.Step, k kernel, arena int64) error {
 		return status.Errorf(status.Unsupported, "[%s] has no kernel that can be the tail of a group", op.ByID(s.Call.Op).Name)
 	}
 	each := f.elements / s.Call.Out[0].Numel()
-	f.tail = &tail{kernel: r, step: s, from: from, each: each, segments: (each + segment - 1) / segment, arena: arena}
+	f.tail = &tail{kernel: r, step: s, from: from, each: each, segments: segments(each), arena: arena}
 	f.weight++
 	return nil
 }
@@ -157,15 +157,8 @@ func (t *tail) take(e *ending, from unsafe.Pointer, n int64) {
 		e.frame.used = used
 		return
 	}
-	values, most := &e.from.walk, int64(segment)
-	if t.kernel.in.read != nil {
-		most = block // what room there is for values
-	}
+	values := &e.from.walk
 	values.base, values.dims[0], values.index[0], values.offset = from, n, 0, 0
-	for n > 0 {
-		m := min(segment, n)
-		t.kernel.begin(e.next, 1)
-		t.kernel.foldBlocks(e.next, &e.from, m, most)
-		e.next, n = unsafe.Add(e.next, t.kernel.size), n-m
-	}
+	t.kernel.foldSegments(e.next, &e.from, n)
+	e.next = unsafe.Add(e.next, segments(n)*t.kernel.size)
 }

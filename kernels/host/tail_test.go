@@ -19,7 +19,7 @@ import (
 
 // shapesOfTails have outputs of one element, of less than 32, of up to a segment, of a segment and one more, of several
 // blocks, and enough for five threads, divided by outputs or within one.
-var shapesOfTails = [][]int64{{1}, {1, 1}, {40, 1}, {300, 7}, {3, 5}, {9, 1024}, {4, 1025}, {2, 3, 1500}, {1, 150001}, {130, 1100}, {64, 4, 1, 33}, {5, 1, 40000}}
+var shapesOfTails = [][]int64{{1}, {1, 1}, {40, 1}, {300, 7}, {3, 5}, {9, 1024}, {3, 2048}, {4, 2049}, {2, 3, 2500}, {1, 150001}, {130, 2100}, {64, 4, 1, 33}, {5, 1, 40000}}
 
 // axesOfTails are the sets of axes that a tail may reduce in a shape: all, and the last ones.
 func axesOfTails(rank int) (sets [][]int64) {
@@ -196,8 +196,8 @@ func TestTailsDivideOneOutput(t *testing.T) {
 	r := newRig(t, Config{Threads: 2})
 	p := planFused(r.Device, meanSquares(1, 1<<20), true)
 	f := must(r.sequence(&p.Plan)).stages[0].kernel.(*fused)
-	require.EqualValues(t, 1024, f.tail.units())
-	require.EqualValues(t, 1024*8, f.workspace(nil))
+	require.EqualValues(t, 512, f.tail.units())
+	require.EqualValues(t, 512*8, f.workspace(nil))
 	require.Zero(t, must(r.sequence(&planFused(r.Device, meanSquares(1<<20, 1, 1), true).Plan)).workspace(nil))
 }
 
