@@ -6,7 +6,8 @@ measured where they are installed. With --threads, that many for every library (
 
 The bars are those that the project has set itself: `bar` beside a line, and the exit status is 1 if one is missed. With
 more than one thread the processor time of each process is shown as a part of the time: where it is below 0.95 of the
-threads, something else was running and the line means nothing.
+threads, something else was running and the line means nothing. Cases that memory bounds say what part of its bandwidth their
+shortest turn reaches: the bytes that have to be read and written, beside those of a copy on as many threads.
 """
 
 from __future__ import annotations
@@ -125,6 +126,7 @@ class Column:
 class Case:
     title: str
     columns: list[Column] = field(default_factory=list)
+    traffic: int = 0  # bytes that have to be read and written
 
 
 # Ten elementwise steps on 16 MiB, written alike for all.
@@ -146,6 +148,25 @@ f = lambda: numexpr.evaluate(text)
 TENSORS = ARRAYS + "x, y = tensor(X), tensor(Y)\n"
 OURS = TENSORS + "compute = lambda x, y: chain(x, y, paddle.sqrt, paddle.maximum, paddle.abs)\n"
 TORCH = TENSORS + "compute = lambda x, y: chain(x, y, torch.sqrt, torch.maximum, torch.abs)\n"
+
+# A loss: two elementwise steps and a reduction of all elements.
+ERRORS = "X, Y = array(1 << 22), array(1 << 22)\n"
+OUR_ERROR = ERRORS + "x, y = tensor(X), tensor(Y)\ncompute = lambda x, y: ((x - y) ** 2).mean()\n"
+
+# Copies 64 MiB, which no cache holds, a part on each thread; the bytes per second that are read and written.
+BANDWIDTH = """
+from concurrent.futures import ThreadPoolExecutor
+def bandwidth(threads):
+    source, target = np.ones(1 << 24, np.float32), np.zeros(1 << 24, np.float32)
+    parts = list(zip(np.array_split(target, threads), np.array_split(source, threads)))
+    taken = []
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(20):
+            start = time.perf_counter()
+            list(pool.map(lambda part: np.copyto(*part), parts))
+            taken.append(time.perf_counter() - start)
+    return 2 * source.nbytes / min(taken)
+"""
 
 # The tail of a layer of a transformer.
 TAIL = """
@@ -233,7 +254,14 @@ CASES = [
         Column("paddle", OURS, "compute(x, y)", "eager"),
         Column("torch", TORCH, "compute(x, y)", "eager"),
         Column("torch", TORCH + "f = torch.compile(compute)\n", "f(x, y)", "compile", 1.0),
-    ]),
+    ], 3 << 24),
+    Case("mean squared error of 16 MiB", [
+        Column("paddle_mps", OUR_ERROR + "f = paddle.jit(compute)\n", "f(x, y)", "jit"),
+        Column("paddle_mps", OUR_ERROR, "compute(x, y)", "eager", 1.0),
+        Column("numpy", ERRORS, "((X - Y) ** 2).mean()"),
+        Column("paddle", OUR_ERROR, "compute(x, y)", "eager"),
+        Column("torch", OUR_ERROR, "compute(x, y)", "eager", 1.0),
+    ], 2 << 24),
     Case("layer norm, gelu and residual on (4096, 1024)", [
         Column("paddle_mps", TAIL.format(shape="[1024]") + "f = paddle.jit(compute)\n", "f(x, r)", "jit"),
         Column("paddle_mps", TAIL.format(shape="[1024]"), "compute(x, r)", "eager"),
@@ -301,11 +329,18 @@ def compare(case: Case, libraries: dict[str, Library], threads: int) -> list[str
     for c in columns:
         libraries[c.library].ask("value", case.title + c.title, "names.clear()")
     print(f"\n{case.title}, {threads} thread{'s' * (threads > 1)}")
+    bandwidth = 0.0
+    if case.traffic:
+        libraries["numpy"].ask("define", "bandwidth", BANDWIDTH)
+        bandwidth = libraries["numpy"].ask("value", "bandwidth", f"bandwidth({threads})")
+        print(f"  a copy reads and writes {bandwidth / 1e9:.1f} GB/s")
     ours, missed = statistics.median(t[0] for t in turns[0]), []
     for c, taken in zip(columns, turns):
         took, busy = statistics.median(t[0] for t in taken), statistics.median(t[1] for t in taken)
         ratio = took / ours
         line = f"  {c.library + ' ' + c.title:<24}{took * 1e3:>10.3f} ms{ratio:>9.2f}x   processor {busy:.2f}"
+        if bandwidth:
+            line += f"   {case.traffic / min(t[0] for t in taken) / bandwidth:.2f} of the bandwidth"
         if c.bar:
             line += f"   bar {c.bar}: {'met' if ratio >= c.bar else 'MISSED'}"
             if ratio < c.bar:

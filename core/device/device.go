@@ -89,8 +89,8 @@ type Composer interface {
 
 // Fuser is a Device that runs groups of elementwise steps block by block; see [Group].
 type Fuser interface {
-	// Fuses reports whether the device can run an elementwise step as part of a group, or a step of another kind as the
-	// head of one. The result of a run must have the same bits as that of the step alone.
+	// Fuses reports whether the device can run an elementwise step as part of a group, a step of a row that is a Tail as the
+	// last of one, or a step of another kind as the first. The result of a run must have the same bits as that of the step alone.
 	Fuses(s *op.Step) bool
 }
 

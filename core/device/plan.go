@@ -24,8 +24,8 @@ type Plan struct {
 	Draws  int64   // how many random counters a run takes
 }
 
-// Group is a run of elementwise steps, perhaps behind a head, that a [Fuser] runs block by block: for some elements it runs all steps, then for
-// the next ones, so that intermediate results are small. All results have as many elements, and element i of a
+// Group is a run of elementwise steps, perhaps behind a head or before a tail, that a [Fuser] runs block by block: for some
+// elements it runs all steps, then for the next ones, so that intermediate results are small. All results have as many elements, and element i of a
 // step's result is computed from elements i of the group's earlier results. Elements are numbered in
 // row-major order of each step's own shape, which may differ from step to step.
 //
@@ -34,12 +34,17 @@ type Plan struct {
 // epilogue. The result of a head is never Local, so that a device may also run the head first and then all others. What the
 // head reads, no step of the group writes.
 //
+// The last step of a group without a head may be a reduction: the tail. It reads all elements of one result of the group, in
+// order, and reduces its last axes or all of them, but for axes of one element; its own result has fewer elements, is never
+// Local and shares no memory with what the group reads or writes otherwise.
+//
 // A result that only steps of the group read is in [Local] space. What the group writes elsewhere is read by its
 // later steps in the same way only: contiguous, from its first element on.
 type Group struct {
 	First, End int   // steps First to End-1 of the plan
-	Elements   int64 // of each result
+	Elements   int64 // of each result but that of the tail
 	Head       bool  // the first step is not elementwise
+	Tail       bool  // the last step is a reduction
 	Locals     int   // Local slots have an Index below; some take turns in one, elements of one size or not
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Explain is a plan as text: a step a line, with where its operands lie and what note says of it, and the size of the arena.
-// Steps of a group follow a line that names it.
+// Steps of a group follow a line that names it, and one that says so if it has a tail.
 //
 //	group of steps 0 to 1: 16 elements, 1 locals
 //	   0  local0 = exp(in0)  float32[4, 4]
@@ -23,6 +23,9 @@ func Explain(p *device.Plan, note func(step int) string) string {
 		if len(groups) > 0 && groups[0].First == i {
 			g := &groups[0]
 			fmt.Fprintf(&b, "group of steps %d to %d: %d elements, %d locals\n", g.First, g.End-1, g.Elements, g.Locals)
+			if g.Tail {
+				b.WriteString("the last one reduces a result of the others block by block\n")
+			}
 			groups = groups[1:]
 		}
 		call := p.Steps[i].Call

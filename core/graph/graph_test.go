@@ -151,11 +151,64 @@ var rewritten = map[string]func(t testing.TB, b *Builder) []Value{
 		y := b.must(t, "multiply", nil, b.must(t, "exp", nil, x), x)
 		y = b.must(t, "add", nil, y, bias) // the cast of the bias moves in front
 		half := b.must(t, "cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float16)}}, y)
-		total := b.must(t, "sum", op.Attrs{ints(1), {}, {Kind: op.Bool, I: 1}}, y) // ends the group
+		total := b.must(t, "sum", op.Attrs{ints(1), {}, {Kind: op.Bool, I: 1}}, y) // the last step of the group
 		z := b.must(t, "subtract", nil, y, total)
 		turned := b.must(t, "transpose", op.Attrs{ints(1, 0)}, z)
 		return []Value{b.must(t, "neg", nil, turned), half, b.must(t, "tanh", nil, z)} // neg reads what the group has written as it lies
 	},
+}
+
+// tails are groups that end in a reduction, and what ends a group without being part of it.
+var tails = map[string]func(t testing.TB, b *Builder, x, y Value) []Value{
+	"tail_all": func(t testing.TB, b *Builder, x, y Value) []Value { // mean squared error
+		d := b.must(t, "subtract", nil, x, y)
+		return []Value{b.must(t, "mean", nil, b.must(t, "multiply", nil, d, d))}
+	},
+	"tail_last": func(t testing.TB, b *Builder, x, y Value) []Value { // a count of matches, cast before it is summed
+		return []Value{b.must(t, "sum", op.Attrs{ints(1, 2), {}, {}}, b.must(t, "equal", nil, x, y))}
+	},
+	"tail_reshaped": func(t testing.TB, b *Builder, x, _ Value) []Value {
+		flat := b.must(t, "reshape", op.Attrs{ints(8, -1)}, b.must(t, "abs", nil, x))
+		return []Value{b.must(t, "max", op.Attrs{ints(-1), {Kind: op.Bool, I: 1}}, flat)}
+	},
+	"tail_kept": func(t testing.TB, b *Builder, x, y Value) []Value { // what is reduced is written, because others read it
+		z := b.must(t, "exp", nil, b.must(t, "subtract", nil, x, y))
+		return []Value{b.must(t, "divide", nil, z, b.must(t, "sum", op.Attrs{ints(2), {}, {Kind: op.Bool, I: 1}}, z))}
+	},
+	"tail_two": func(t testing.TB, b *Builder, x, _ Value) []Value { // a group has one
+		z := b.must(t, "abs", nil, x)
+		return []Value{b.must(t, "max", nil, z), b.must(t, "min", nil, z)}
+	},
+	"tail_none": func(t testing.TB, b *Builder, x, y Value) []Value { // other axes, in another order, at once, by index, after a product
+		z, u, v := b.must(t, "abs", nil, x), b.must(t, "exp", nil, x), b.must(t, "tanh", nil, x)
+		p := b.must(t, "relu", nil, b.must(t, "matmul", op.Attrs{{Kind: op.Bool}, {Kind: op.Bool, I: 1}}, x, y))
+		return []Value{
+			b.must(t, "sum", op.Attrs{ints(1), {}, {}}, z),
+			b.must(t, "max", op.Attrs{ints(2), {}}, b.must(t, "transpose", op.Attrs{ints(0, 2, 1)}, u)),
+			b.must(t, "sum", op.Attrs{ints(-1), {}, {}}, x),
+			b.must(t, "argmax", op.Attrs{{}, {}, {}}, v),
+			b.must(t, "sum", op.Attrs{ints(-1), {}, {}}, p),
+		}
+	},
+}
+
+// TestGoldenTails shows plans for a device that fuses everything, for one that refuses tails, and without groups. Only the
+// first has tails, and with -update the files are what all of them say.
+func TestGoldenTails(t *testing.T) {
+	for name, build := range tails {
+		t.Run(name, func(t *testing.T) {
+			b := NewBuilder()
+			x, y := b.Input(typed(dtype.Float32, 4, 8, 64)), b.Input(typed(dtype.Float32, 1, 8, 64))
+			g := b.Build(build(t, b, x, y)...)
+			got := g.String()
+			for _, fuses := range []Fuses{nil, func(s *op.Step) bool { return !s.Row.Tail }, func(*op.Step) bool { return true }} {
+				p, err := g.PlanFor(nil, fuses)
+				require.NoError(t, err)
+				got += "\n" + Explain(&p.Plan, func(int) string { return "" })
+			}
+			golden(t, name, got)
+		})
+	}
 }
 
 // weight is that of a product of 66 columns.

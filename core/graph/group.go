@@ -15,7 +15,7 @@ type Fuses func(s *op.Step) bool
 // which a step joins if it computes as many elements and meets what the group has read and written element
 // by element. Small steps between, such as the cast of a bias, move in front of the open group where neither
 // depends on the other; a step of another kind, or with more elements, ends the group. A step of another kind that the
-// device can run as a head opens one.
+// device can run as a head opens one, and a reduction of what the group has computed is its last step.
 //
 // Random steps never join or move, so that they draw in the order of the nodes.
 type grouper struct {
@@ -82,6 +82,10 @@ func (g *grouper) place(number int) {
 	case n < most && !s.Row.Random && g.independent(s):
 		g.order = append(g.order, number)
 		return
+	case most >= 0 && g.tails(s):
+		g.add(number)
+		g.close()
+		return
 	}
 	g.close()
 	if fusable || g.heads(s) {
@@ -112,8 +116,22 @@ func (g *grouper) fusable(s *op.Step) bool {
 // heads reports whether a step that is not elementwise can be the first of a group: it has one result, which is a buffer in
 // its order, and the device wants it.
 func (g *grouper) heads(s *op.Step) bool {
-	return !s.Row.Elementwise() && !s.Row.Random && !s.Row.Updates && len(s.Out) == 1 && s.Out[0].Number == nil &&
+	return !s.Row.Elementwise() && !s.Row.Tail && !s.Row.Random && !s.Row.Updates && len(s.Out) == 1 && s.Out[0].Number == nil &&
 		s.Out[0].Numel() > 0 && g.legal.all(&s.Out[0]) && g.fuses(s)
+}
+
+// tails reports whether a step can be the last one of the open group: it reduces the last axes of a result of the group that
+// lies in order, its own result is elsewhere, and the device wants it. The pieces of a head are in no order.
+func (g *grouper) tails(s *op.Step) bool {
+	if !s.Row.Tail || len(s.Out) != 1 || !g.legal.Steps[g.open[0]].Row.Elementwise() {
+		return false
+	}
+	in, out := &s.In[0], &s.Out[0]
+	if in.Number != nil || out.Number != nil || in.Buffer == out.Buffer || in.Numel() != g.elements() || !s.Axes.Last(&in.Shape) {
+		return false
+	}
+	from, to := g.state(in.Buffer), g.state(out.Buffer)
+	return from.wrote && from.whole && g.legal.linear(in) && !to.read && !to.wrote && g.fuses(s)
 }
 
 // all reports whether a view is all of its buffer, with its axes in any order.
@@ -205,7 +223,8 @@ func (g *grouper) close() {
 	if n := len(g.open); n > 1 {
 		first := len(g.order)
 		head := !g.legal.Steps[g.open[0]].Row.Elementwise()
-		g.groups = append(g.groups, device.Group{First: first, End: first + n, Elements: g.elements(), Head: head})
+		tail := g.legal.Steps[g.open[n-1]].Row.Tail
+		g.groups = append(g.groups, device.Group{First: first, End: first + n, Elements: g.elements(), Head: head, Tail: tail})
 	}
 	g.order = append(g.order, g.open...)
 	g.open = g.open[:0]
@@ -213,7 +232,7 @@ func (g *grouper) close() {
 }
 
 // locals finds the intermediate results that only one group touches, and gives each a number among the locals of its
-// group, which are used again: -1 stands for a buffer that is no local, such as the result of a head. It completes the
+// group, which are used again: -1 stands for a buffer that is no local, such as the result of a head or tail. It completes the
 // groups.
 func (l *Legal) locals(groups []device.Group, spans []span) []int {
 	numbers := make([]int, len(l.Buffers))
@@ -238,7 +257,7 @@ func (l *Legal) number(g *device.Group, spans []span, numbers []int) {
 				ended = append(ended, r.Buffer)
 			}
 		}
-		alone := g.Head && i == g.First
+		alone := g.Head && i == g.First || g.Tail && i == g.End-1
 		if out := &s.Out[0]; !alone && l.Buffers[out.Buffer].Role == Temporary && spans[out.Buffer].first == i && spans[out.Buffer].last < g.End && l.linear(out) {
 			// Kernels may write over an operand of the same dtype, as in the arena, but not over one that is still to be read.
 			same := slices.IndexFunc(ended, func(b int) bool { return l.Buffers[b].DType == out.DType })

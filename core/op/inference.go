@@ -114,6 +114,21 @@ func (a Axes) First() int {
 	return 0
 }
 
+// Last reports whether the axes of a set are the last ones of a shape, apart from those of one element.
+func (a Axes) Last(s *shape.Shape) bool {
+	kept := false // an axis of more than one element, on the way from the last to the first
+	for i := s.Rank - 1; i >= 0; i-- {
+		if s.Dims[i] == 1 {
+			continue
+		}
+		if a.Has(i) && kept {
+			return false
+		}
+		kept = kept || !a.Has(i)
+	}
+	return true
+}
+
 // Inference is one question to a row and its answer: what a call with these operands and attributes
 // is. It can be asked again after Reset, and then allocates nothing.
 type Inference struct {

@@ -108,6 +108,7 @@ type Row struct {
 	Counted  bool        // the size of the result's first axis is known only after the call
 	Factor   Factor      // what graph.TakeFactors may make of it
 	Channels Channels    // likewise, of a product with a weight; else nil
+	Tail     bool        // Kind Reduce only: a reduction that may end a group of elementwise steps
 	ByValue  bool        // rules or Frame look at the numbers among the operands, where others see only their kinds
 	Python   Python
 	ONNX     string // "Add-14": operator and the first opset that it follows; empty: none

@@ -38,37 +38,37 @@ var (
 // of the first of equals.
 var reduceRows = []Row{
 	{
-		ID: 100, Name: "sum", Kind: Reduce, In: summands, Grad: Grad{Rule: gradSum}, Parts: partsReduced, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
+		ID: 100, Name: "sum", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradSum}, Parts: partsReduced, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
 		Attrs: []Attr{axisOrAxes, sumDType, keepDim}, NumPy: "np.sum(x, axis=axis, keepdims=keepdim)", Doc: "Sum; bool and int32 as int64; 0 of nothing.",
 		Settings: someAxes,
 	},
 	{
-		ID: 101, Name: "mean", Kind: Reduce, In: summands, Grad: Grad{Rule: gradMean}, Accepts: bitExact, Infer: rules{same, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
+		ID: 101, Name: "mean", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradMean}, Accepts: bitExact, Infer: rules{same, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "mean(x, axis, keepdim)", Doc: "Arithmetic mean in x's dtype; nan of nothing.",
 		Settings: someAxes,
 	},
 	{
-		ID: 102, Name: "max", Kind: Reduce, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
+		ID: 102, Name: "max", Kind: Reduce, Tail: true, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.max(x, axis=axis, keepdims=keepdim)", Doc: "Largest element; nan if any is.",
 		Settings: someAxes,
 	},
 	{
-		ID: 103, Name: "min", Kind: Reduce, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
+		ID: 103, Name: "min", Kind: Reduce, Tail: true, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.min(x, axis=axis, keepdims=keepdim)", Doc: "Smallest element; nan if any is.",
 		Settings: someAxes,
 	},
 	{
-		ID: 104, Name: "prod", Kind: Reduce, In: summands, Grad: Grad{Rule: gradProd, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
+		ID: 104, Name: "prod", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradProd, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
 		Attrs: []Attr{axisOrAxes, keepDim, sumDType}, NumPy: "np.prod(x, axis=axis, keepdims=keepdim)", Doc: "Product; bool as int64; 1 of nothing.",
 		Settings: someAxes,
 	},
 	{
-		ID: 105, Name: "any", Kind: Reduce, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
+		ID: 105, Name: "any", Kind: Reduce, Tail: true, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.any(x, axis=axis, keepdims=keepdim)", Doc: "Whether any element is not zero.",
 		Settings: someAxes,
 	},
 	{
-		ID: 106, Name: "all", Kind: Reduce, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
+		ID: 106, Name: "all", Kind: Reduce, Tail: true, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.all(x, axis=axis, keepdims=keepdim)", Doc: "Whether no element is zero.",
 		Settings: someAxes,
 	},
@@ -87,12 +87,12 @@ var reduceRows = []Row{
 	// Two that read x once where a device has a kernel for them, and are a cast or a square and a sum elsewhere. The square
 	// of an element is rounded where it is an element of its own, which halves would overflow in.
 	{
-		ID: 109, Name: "count_nonzero", Kind: Reduce, In: x, Accepts: bitExact, Infer: rules{toInt64, reduced}, Lower: lowerCountNonzero, Python: internal,
+		ID: 109, Name: "count_nonzero", Kind: Reduce, Tail: true, In: x, Accepts: bitExact, Infer: rules{toInt64, reduced}, Lower: lowerCountNonzero, Python: internal,
 		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.count_nonzero(x, axis=axis, keepdims=keepdim)", Doc: "How many elements are not zero, as int64; nan is not.",
 		Settings: someAxes,
 	},
 	{
-		ID: 117, Name: "square_sum", Kind: Reduce, In: summands, Grad: Grad{Rule: gradSquareSum, Reads: ReadsX}, Accepts: dtype.SetOf(dtype.Float32, dtype.Float64), Infer: rules{floatOnly, reduced}, Lower: lowerSquareSum,
+		ID: 117, Name: "square_sum", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradSquareSum, Reads: ReadsX}, Accepts: dtype.SetOf(dtype.Float32, dtype.Float64), Infer: rules{floatOnly, reduced}, Lower: lowerSquareSum,
 		// Squares do not cancel, and MPSGraph may add them one after the other: a rounding of the sum for each, and one of the
 		// square.
 		Tolerance: rounded.plus(Roundings{Once: 2, Term: 1}), Python: internal,

@@ -78,6 +78,11 @@ var choices = []choice{
 	{"sum", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), {}, yes(r.IntN(2) == 0)} }},
 	{"mean", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), yes(true)} }},
 	{"max", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), yes(true)} }},
+	{"min", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), yes(r.IntN(2) == 0)} }},
+	{"prod", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), yes(false), {}} }},
+	{"any", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), yes(false)} }},
+	{"all", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), yes(true)} }},
+	{"square_sum", 1, func(r *rand.Rand) []op.Value { return []op.Value{axes(r), yes(false)} }},
 	{"argmax", 1, func(r *rand.Rand) []op.Value { return []op.Value{axis(r), yes(r.IntN(2) == 0)} }},
 	{"matmul", 2, func(r *rand.Rand) []op.Value { return []op.Value{yes(r.IntN(2) == 0), yes(r.IntN(2) == 0)} }},
 	{"cast", 1, func(r *rand.Rand) []op.Value {

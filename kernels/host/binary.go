@@ -110,7 +110,7 @@ func init() {
 	registerBinaryFloats(op.IDFloorDivide, heavy, rows[float32, float32]{vv: floorDivides[float32]}, rows[float64, float64]{vv: floorDivides[float64]})
 	registerBinaryFloats(op.IDRemainder, heavy, rows[float32, float32]{vv: remainders[float32]}, rows[float64, float64]{vv: remainders[float64]})
 	registerBinaryFloats(op.IDLogaddexp, 2*heavy, rows[float32, float32]{vv: logAddExps}, eachPair(logAddExp))
-	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow, sv: powersOf}, eachPair(power))
+	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow, vs: powersBy, sv: powersOf}, eachPair(power))
 
 	registerBinaryIntegers[uint8](dtype.Uint8)
 	registerBinaryIntegers[int8](dtype.Int8)
@@ -231,15 +231,37 @@ func powersOf(dst []float32, x float32, y []float32) {
 	}
 	f := newFrame()
 	defer f.free()
-	bases := slice[float32](f.room(), block)
-	for i := range bases {
-		bases[i] = x
-	}
+	bases := repeated(f, x)
 	for len(dst) > 0 {
 		n := min(len(dst), block)
 		vec.Pow(dst[:n], bases, y)
 		dst, y = dst[n:], y[n:]
 	}
+}
+
+// powersBy is the powers by one number, with the bits of vec.Pow, of which a square is the product.
+func powersBy(dst, x []float32, y float32) {
+	if y == 2 {
+		timesRow.VV(dst, x, x)
+		return
+	}
+	f := newFrame()
+	defer f.free()
+	exponents := repeated(f, y)
+	for len(dst) > 0 {
+		n := min(len(dst), block)
+		vec.Pow(dst[:n], x, exponents)
+		dst, x = dst[n:], x[n:]
+	}
+}
+
+// repeated is a block of one number.
+func repeated(f *frame, x float32) []float32 {
+	row := slice[float32](f.room(), block)
+	for i := range row {
+		row[i] = x
+	}
+	return row
 }
 
 // power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan; a square is the product. It serves float64;

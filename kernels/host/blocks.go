@@ -25,6 +25,7 @@ type blocks struct {
 	// strided operand.
 	rooms  []assigned
 	memory []uint64
+	ending *ending // of a group with a tail
 }
 
 // flat is an operand of which a block is a part of its memory.
@@ -85,9 +86,14 @@ func (f *fused) newBlocks() *blocks {
 		}
 	}
 	// A group that is smaller than a block needs no more memory than it has elements.
-	b.length = min(max(min(blockBytes, cacheBytes/int64(max(count, 1)))/f.size, block), f.elements)
+	unit := int64(1)
+	if f.tail != nil {
+		b.ending, unit = f.tail.newEnding(), f.tail.unit()
+	}
+	b.length = min(max(min(blockBytes, cacheBytes/int64(max(count, 1)))/f.size, block, unit), f.elements)
+	b.length -= b.length % unit // whole units of the tail
 	for i := range b.gathered {
-		if p := b.gathered[i].period; p > 0 && p <= b.length {
+		if p := b.gathered[i].period; p > 0 && p <= b.length && p%unit == 0 {
 			b.length -= b.length % p // all blocks begin with the same element
 		}
 	}

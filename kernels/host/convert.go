@@ -153,6 +153,16 @@ func sticky(x int64) float64 {
 	return float64(x)
 }
 
+// reading is a codec that reads elements of dtype from as values of type C, which the elements of another dtype are.
+// SAFETY: see storing.
+func reading[C any](from, to dtype.DType) *codec[C] {
+	c := new(codec[C])
+	if k, ok := casts[from][to].(*unary); ok {
+		c.read = func(dst, src unsafe.Pointer, n int64) { k.f(nil, dst, src, n) }
+	}
+	return c
+}
+
 // storing is a codec that writes values of type C, which the elements of dtype from are, as
 // elements of another dtype.
 // SAFETY: see slice; the kernel reads values of type C, which those of dtype from are.

@@ -21,6 +21,7 @@ type fused struct {
 	weight   int64 // cost of an element
 	size     int64 // bytes of the largest element
 	locals   int
+	tail     *tail     // the reduction at the end; nil: there is none
 	ready    sync.Pool // *blocks
 }
 
@@ -45,7 +46,8 @@ const (
 	cacheBytes = 256 << 10
 )
 
-// Fuses reports whether a step has a kernel that works element by element, or one that can be a head; see device.Fuser.
+// Fuses reports whether a step has a kernel that works element by element, or one that can be a head or a tail; see
+// device.Fuser.
 func (d *Device) Fuses(s *op.Step) bool {
 	c := device.Call{Op: s.Row.ID, Out: []device.Operand{{DType: s.Out[0].DType, Layout: s.Out[0].Layout}}}
 	for i := range s.In {
@@ -57,6 +59,9 @@ func (d *Device) Fuses(s *op.Step) bool {
 	}
 	if h, ok := k.(head); ok {
 		return h.leads(&c)
+	}
+	if _, ok := k.(*reduction); ok {
+		return true
 	}
 	return elementwiseOf(k, &c) != nil
 }
@@ -94,8 +99,13 @@ func fuse(steps []device.Step, ks []kernel, elements int64, locals int) (*fused,
 
 // cost and workspace follow from the plan: a step block by block costs three times what it does in one go. The memory of blocks
 // belongs to the threads, not to the call.
-func (f *fused) cost(*device.Call) int64      { return 3 * f.elements * f.weight }
-func (f *fused) workspace(*device.Call) int64 { return 0 }
+func (f *fused) cost(*device.Call) int64 { return 3 * f.elements * f.weight }
+func (f *fused) workspace(*device.Call) int64 {
+	if f.tail == nil {
+		return 0
+	}
+	return f.tail.bytes()
+}
 
 // bytes is the memory of one thread for locals; there is more for strided operands, and for more threads.
 func (f *fused) bytes() int64 { return int64(f.locals) * blockBytes }
@@ -103,13 +113,23 @@ func (f *fused) bytes() int64 { return int64(f.locals) * blockBytes }
 // run splits the elements over the threads: once for all steps, so that threads meet once a group and not once a step.
 // c is the call of the program, whose operands the slots of the steps name.
 func (f *fused) run(t *threads, c *device.Call) error {
-	return t.each(f, c, f.elements, f.cost(c))
+	if f.tail == nil {
+		return t.each(f, c, f.elements, f.cost(c))
+	}
+	err := t.each(f, c, f.tail.units(), f.cost(c))
+	if err == nil && f.tail.segments > 1 {
+		f.tail.join(c)
+	}
+	return err
 }
 
-// part runs the steps for the elements lo to hi-1, block by block.
+// part runs the steps for the elements lo to hi-1, block by block; with a tail, for so many units of it.
 func (f *fused) part(run *device.Call, lo, hi int64) error {
 	b := f.open(run)
 	defer f.close(b)
+	if f.tail != nil {
+		return f.reduce(b, run, lo, hi)
+	}
 	return f.span(b, lo, hi)
 }
 
@@ -145,6 +165,9 @@ func (f *fused) span(b *blocks, lo, hi int64) error {
 			}
 		}
 		b.store(n)
+		if f.tail != nil {
+			f.tail.take(b.ending, b.calls[f.tail.from].Out[0].Addr, n)
+		}
 		if lo += n; lo == hi {
 			return nil
 		}

@@ -85,7 +85,8 @@ func TestGroupsLeaveOut(t *testing.T) {
 	require.True(t, r.Fuses(step(op.IDAdd, dtype.Float32, 2)))
 	require.True(t, r.Fuses(step(op.IDFloorDivide, dtype.Float32, 2)))
 	require.False(t, r.Fuses(step(op.IDFloorDivide, dtype.Int32, 2)))
-	require.False(t, r.Fuses(step(op.IDSum, dtype.Float32, 1)))
+	require.True(t, r.Fuses(step(op.IDSum, dtype.Float32, 1)), "as a tail")
+	require.False(t, r.Fuses(step(op.IDArgmax, dtype.Float32, 1)))
 	require.False(t, r.Fuses(step(op.IDExp, dtype.Int32, 1)), "there is no kernel")
 }
 

@@ -21,6 +21,7 @@ type reduction struct {
 	beside  func(as, row unsafe.Pointer, n int64)
 	stack   stacking
 	lines   lining
+	joining                                              // see register in segments.go
 	results func(dst, as unsafe.Pointer, n, count int64) // of n accumulators of count elements each
 }
 
@@ -61,7 +62,7 @@ func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f
 	}
 	k.beside = func(as, row unsafe.Pointer, n int64) { beside(slice[A](as, n), slice[C](row, n)) }
 	k.results = func(dst, as unsafe.Pointer, n, count int64) { results(slice[D](dst, n), slice[A](as, n), count) }
-	register(id, d, k)
+	k.register(id, d)
 }
 
 // stackOf makes a stacking of a function of rows.
@@ -107,12 +108,17 @@ func (k *reduction) part(c *device.Call, lo, hi int64) error {
 	defer f.free()
 	var to track
 	to.open(&c.Out[0], &k.out, f, lo)
-	if in.sideways {
-		k.columns(&to, &in, f, hi-lo)
-	} else {
-		k.rows(c, &to, &in, f, hi-lo)
-	}
+	k.outputs(&to, &in, f, hi-lo)
 	return nil
+}
+
+// outputs computes the next n outputs.
+func (k *reduction) outputs(to *track, in *passage, f *frame, n int64) {
+	if in.sideways {
+		k.columns(to, in, f, n)
+	} else {
+		k.rows(to, in, f, n)
+	}
 }
 
 // passage is the way of a reduction through its input: outer stands where the elements of the next output begin, and
@@ -120,15 +126,18 @@ func (k *reduction) part(c *device.Call, lo, hi int64) error {
 type passage struct {
 	outer    walk
 	reduced  shape.Layout
+	dtype    dtype.DType
 	sideways bool // neighbouring outputs are computed together
-	lined    bool // the elements of an output lie one behind the other, as float32
+	inLine   bool // the elements of an output lie one behind the other
+	lined    bool // and those of the next ones behind them, all of float32
 }
 
 // begin puts the passage in front of output lo.
 func (p *passage) begin(c *device.Call, lo int64) {
 	kept, reduced := axesOf(c)
-	p.reduced, p.sideways = reduced, sideways(&kept, &reduced)
-	p.lined = c.In[0].DType == dtype.Float32 && kept.Rank > 0 && kept.Strides[kept.Rank-1] > 0 && reduced.IsContiguous()
+	p.reduced, p.dtype, p.sideways = reduced, c.In[0].DType, sideways(&kept, &reduced)
+	p.inLine = reduced.IsContiguous()
+	p.lined = p.inLine && p.dtype == dtype.Float32 && kept.Rank > 0 && kept.Strides[kept.Rank-1] > 0
 	p.outer.begin(c.In[0].Addr, c.In[0].DType.Size(), &kept)
 	p.outer.seek(lo)
 }
@@ -148,28 +157,36 @@ func sideways(kept, reduced *shape.Layout) bool {
 }
 
 // rows computes n outputs one after the other, each from rows of its own elements. Where these lie in memory as values, all
-// outputs that one stride reaches are folded by one call.
+// outputs that one stride reaches are folded by one call, unless they are long and their order counts.
 // SAFETY: see walk.here; the rooms are the frame's, and accumulators hold no pointers.
-func (k *reduction) rows(c *device.Call, to *track, in *passage, f *frame, n int64) {
+func (k *reduction) rows(to *track, in *passage, f *frame, n int64) {
 	outer, count := &in.outer, in.reduced.Numel()
-	operand := device.Operand{Addr: outer.base, DType: c.In[0].DType, Layout: in.reduced}
+	as, most := f.room(), k.most()
+	direct, long := in.inLine && k.in.read == nil, k.inOrder && count > segment
 	var from track
-	from.open(&operand, &k.in, f, 0)
-	direct := from.raw == nil && k.in.read == nil
-	as, most := f.room(), min(block, int64(unsafe.Sizeof(buffer{}))/k.size)
+	var parts unsafe.Pointer
+	if !direct || long {
+		operand := device.Operand{Addr: outer.base, DType: in.dtype, Layout: in.reduced}
+		from.open(&operand, &k.in, f, 0)
+		parts = f.room()
+	}
 	for n > 0 {
 		m := min(outer.run(n), most)
 		k.begin(as, m)
 		switch {
 		case count == 0: // there is no memory
 			outer.skip(m)
-		case direct:
+		case direct && !long:
 			k.fold(as, outer.here(), m, outer.strides[outer.rank-1], count)
 			outer.skip(m)
 		default:
 			for i := range m {
 				from.walk.base = outer.here()
-				k.foldBlocks(unsafe.Add(as, i*k.size), &from, count)
+				if a := unsafe.Add(as, i*k.size); long {
+					k.foldLong(a, parts, &from, count)
+				} else {
+					k.foldBlocks(a, &from, count)
+				}
 				outer.skip(1)
 			}
 		}
@@ -178,6 +195,9 @@ func (k *reduction) rows(c *device.Call, to *track, in *passage, f *frame, n int
 		n -= m
 	}
 }
+
+// most is how many accumulators fit into a room, a block of results at most.
+func (k *reduction) most() int64 { return min(block, int64(unsafe.Sizeof(buffer{}))/k.size) }
 
 // begin puts n accumulators in front of their first element.
 // SAFETY: see rows; zero has the bytes of an accumulator.

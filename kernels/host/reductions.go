@@ -22,6 +22,7 @@ func init() {
 	registerIntegerReductions[int16](dtype.Int16)
 	registerIntegerReductions[int32](dtype.Int32)
 	registerIntegerReductions[int64](dtype.Int64)
+	registerIntegerMeans()
 	registerSearches()
 	registerQuestions()
 }
@@ -62,7 +63,7 @@ func registerDoubleReductions() {
 	reduce(op.IDMin, dtype.Float64, same, same, extreme(inf, smaller[float64], smallestOf))
 }
 
-// registerIntegerReductions adds those of one integer type. Sums and products wrap around; means do not overflow.
+// registerIntegerReductions adds those of one integer type but for means. Sums and products wrap around.
 func registerIntegerReductions[T integer](d dtype.DType) {
 	same := new(codec[T])
 	low, high := d.Range()
@@ -78,24 +79,41 @@ func registerIntegerReductions[T integer](d dtype.DType) {
 	reduce(op.IDProd, d, same, same, product[T]())
 	reduce(op.IDMax, d, same, same, extreme(T(low), larger[T], largestOf))
 	reduce(op.IDMin, d, same, same, extreme(T(high), smaller[T], smallestOf))
-	reduce(op.IDMean, d, same, same, folding[T, wide, T]{
-		fold: func(a wide, row []T) wide {
+}
+
+// registerIntegerMeans adds the means of integers, which do not overflow. Elements are converted to int64, because adding to
+// 128 bits takes longer.
+func registerIntegerMeans() {
+	mean := folding[int64, wide, int64]{
+		fold: func(a wide, row []int64) wide {
 			for _, x := range row {
-				a = a.plus(int64(x))
+				a = a.plus(x)
 			}
 			return a
 		},
-		beside: func(as []wide, row []T) {
+		beside: func(as []wide, row []int64) {
 			for i, x := range row {
-				as[i] = as[i].plus(int64(x))
+				as[i] = as[i].plus(x)
 			}
 		},
-		results: func(dst []T, as []wide, n int64) {
+		results: func(dst []int64, as []wide, n int64) {
 			for i, a := range as {
-				dst[i] = T(a.over(n))
+				dst[i] = a.over(n)
 			}
 		},
-	})
+	}
+	reduce(op.IDMean, dtype.Int64, new(codec[int64]), new(codec[int64]), mean)
+	// What has been converted comes in blocks, whose sums are no larger than an int64.
+	mean.fold = func(a wide, row []int64) wide {
+		sum := int64(0)
+		for _, x := range row {
+			sum += x
+		}
+		return a.plus(sum)
+	}
+	for _, d := range []dtype.DType{dtype.Uint8, dtype.Int8, dtype.Int16, dtype.Int32} {
+		reduce(op.IDMean, d, reading[int64](d, dtype.Int64), storing[int64](dtype.Int64, d), mean)
+	}
 }
 
 // accumulators are the results where these need nothing more.

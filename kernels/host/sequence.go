@@ -86,14 +86,20 @@ func (d *Device) stage(p *device.Plan, i int, groups []device.Group, known map[w
 	if len(steps) == 1 {
 		return stage{kernel: ks[0], steps: steps}, nil
 	}
-	g, behind := &groups[0], 0
+	g, behind, last := &groups[0], 0, len(steps)
 	if g.Head {
 		if _, ok := ks[0].(head); !ok {
 			return stage{}, &device.StepError{Step: i, Err: status.Errorf(status.Unsupported, "[%s] has no kernel that can be the head of a group", label(steps[0].Call))}
 		}
 		behind = 1
 	}
-	k, err := fuse(steps[behind:], ks[behind:], g.Elements, g.Locals)
+	if g.Tail {
+		last--
+	}
+	k, err := fuse(steps[behind:last], ks[behind:last], g.Elements, g.Locals)
+	if err == nil && g.Tail {
+		err = k.endWith(&steps[last], ks[last], roundUp(p.Arena))
+	}
 	switch {
 	case err != nil:
 		return stage{}, &device.StepError{Step: i, Err: err}

@@ -54,7 +54,7 @@ func (t *threads) count() int { return len(t.workers) + 1 }
 // close ends the workers; no call may be running.
 func (t *threads) close() {
 	for i := range t.workers {
-		for !t.workers[i].give(ending, 0, true) {
+		for !t.workers[i].give(lastBatch, 0, true) {
 			runtime.Gosched() // it has seen a batch whose call has ended already
 		}
 	}

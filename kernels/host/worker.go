@@ -21,8 +21,8 @@ const (
 	busy
 )
 
-// ending is the batch that ends a worker.
-var ending = new(batch)
+// lastBatch is the batch that ends a worker.
+var lastBatch = new(batch)
 
 // give hands a batch over, if the worker has none; one that sleeps is woken only if that is wanted.
 func (w *worker) give(b *batch, own int, rouse bool) bool {
@@ -42,7 +42,7 @@ func (w *worker) give(b *batch, own int, rouse bool) bool {
 func (w *worker) serve() {
 	for {
 		b := w.await()
-		if b == ending {
+		if b == lastBatch {
 			return
 		}
 		b.work(w.own)

@@ -114,11 +114,15 @@ func (g *drawing) choose(in []graph.Value) choice {
 	case 4:
 		return choice{[]op.ID{op.IDWhere, op.IDClip}, 3, nil}
 	case 5:
-		switch g.IntN(3) {
+		switch g.IntN(4) {
 		case 0:
+			axes := [][]int64{{1}, {0, 1}, {0}}[g.IntN(3)]
+			return choice{[]op.ID{op.IDMean, op.IDMax, op.IDMin, op.IDAny, op.IDAll, op.IDCountNonzero, op.IDSquareSum}, 1,
+				op.Attrs{op.MeanAxis: {Kind: op.Ints, Ints: axes}, op.MeanKeepdim: {Kind: op.Bool, I: 1}}}
+		case 1:
 			at := op.Attrs{op.SumAxis: {Kind: op.Ints, Ints: []int64{g.Int64N(2)}}, op.SumKeepdim: {Kind: op.Bool, I: 1}}
 			return choice{[]op.ID{op.IDSum}, 1, at}
-		case 1:
+		case 2:
 			return choice{[]op.ID{op.IDConcat}, 2, op.Attrs{op.ConcatAxis: {Kind: op.Int, I: 0}}}
 		}
 		in[1] = g.Scalar(op.Value{Kind: op.Int, I: 3}) // so that none does fail

@@ -1,0 +1,164 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// tail is the reduction at the end of a group: each block of the result that it reduces is folded while it is in the cache.
+//
+// Outputs of up to a segment of elements are computed from blocks of whole outputs, by the loops that the reduction has for
+// those. Of longer ones each segment has an accumulator of its own in the workspace, so that threads can divide one output;
+// they are joined, in order, when all segments have been folded. The reduction alone folds long rows in the same way, so
+// that results have its bits, for any number of threads.
+type tail struct {
+	kernel   *reduction
+	step     *device.Step
+	from     int   // the step of the group whose result is reduced
+	each     int64 // elements of an output
+	segments int64 // of an output; 1: it is computed as a whole
+	arena    int64 // bytes of workspace in front of the accumulators
+}
+
+// endWith makes a step the tail of a group. status.Unsupported for one that is no reduction of a result of the group.
+func (f *fused) endWith(s *device.Step, k kernel, arena int64) error {
+	r, ok := k.(*reduction)
+	from := len(f.steps) - 1
+	for from >= 0 && f.steps[from].Out[0] != s.In[0] { // from the last on: locals are used again
+		from--
+	}
+	if !ok || from < 0 {
+		return status.Errorf(status.Unsupported, "[%s] has no kernel that can be the tail of a group", op.ByID(s.Call.Op).Name)
+	}
+	each := f.elements / s.Call.Out[0].Numel()
+	f.tail = &tail{kernel: r, step: s, from: from, each: each, segments: segments(each), arena: arena}
+	f.weight++
+	return nil
+}
+
+// Threads divide outputs, or segments of outputs, and blocks are whole ones of either. Where blocks begin and end then makes no
+// difference to the order of additions.
+
+// unit is the elements that a thread computes at least: an output, or a segment of one.
+func (t *tail) unit() int64 { return min(t.each, segment) }
+
+// units is the number of those.
+func (t *tail) units() int64 { return t.step.Call.Out[0].Numel() * t.segments }
+
+// bytes is the memory for accumulators of segments.
+func (t *tail) bytes() int64 {
+	if t.segments == 1 {
+		return 0
+	}
+	return t.units() * t.kernel.size
+}
+
+// part is the accumulator of a segment, by its number among those of all outputs.
+// SAFETY: the workspace has room for all of them behind the arena.
+func (t *tail) part(run *device.Call, unit int64) unsafe.Pointer {
+	return unsafe.Add(run.Workspace, t.arena+unit*t.kernel.size)
+}
+
+// open begins to write results, from output lo on.
+func (t *tail) open(to *track, run *device.Call, f *frame, lo int64) {
+	out := t.step.Call.Out[0]
+	out.Addr, _ = t.step.Out[0].Address(run)
+	to.open(&out, &t.kernel.out, f, lo)
+}
+
+// There are a thousand times fewer accumulators than elements, so that the caller joins them by itself.
+
+// join computes all outputs from the accumulators of their segments.
+// SAFETY: see reduction.begin.
+func (t *tail) join(run *device.Call) {
+	f := newFrame()
+	defer f.free()
+	var to track
+	t.open(&to, run, f, 0)
+	as := f.room()
+	for i, n := int64(0), t.step.Call.Out[0].Numel(); i < n; {
+		m := min(n-i, t.kernel.most())
+		t.kernel.begin(as, m)
+		for j := range m {
+			t.kernel.joinAll(unsafe.Add(as, j*t.kernel.size), t.part(run, (i+j)*t.segments), t.segments)
+		}
+		t.kernel.results(to.space(), as, m, t.each)
+		to.keep(m)
+		i += m
+	}
+}
+
+// ending is what a thread needs to fold the blocks of a run. It belongs to the blocks of the thread, and is made once. Whether
+// outputs are computed as a whole, with in and to, or by segments, with from and next, is the same for all runs.
+//
+// SAFETY: next is in the workspace of the run, where no other thread writes to the accumulators of this one's segments.
+type ending struct {
+	frame *frame         // of the part that runs
+	in    passage        // the rows of a block, as the reduction goes through those of a whole operand
+	to    track          // where their results go
+	from  track          // the elements of a block of long outputs
+	next  unsafe.Pointer // the accumulator of their next segment
+}
+
+// newEnding is an ending before its first run. The passage is that of the whole operand, so that the reduction chooses the
+// loops that it has for that; of a block, only where the rows lie differs, which take puts in.
+func (t *tail) newEnding() *ending {
+	e := new(ending)
+	e.in.begin(t.step.Call, 0)
+	e.in.outer = walk{size: e.in.outer.size, rank: 1}
+	e.in.outer.strides[0] = t.each * e.in.outer.size
+	e.from.coding, e.from.walk = t.kernel.in, e.in.outer
+	e.from.walk.strides[0] = e.in.outer.size
+	return e
+}
+
+// reduce is part of a group with a tail: units lo to hi-1.
+func (f *fused) reduce(b *blocks, run *device.Call, lo, hi int64) error {
+	t, e := f.tail, b.ending
+	e.frame = newFrame()
+	defer e.close()
+	if t.segments == 1 {
+		t.open(&e.to, run, e.frame, lo)
+		return f.span(b, lo*t.each, hi*t.each)
+	}
+	e.from.buf = e.frame.room()
+	for lo < hi { // output by output
+		output, first := lo/t.segments, lo%t.segments
+		n := min(t.segments-first, hi-lo)
+		e.next = t.part(run, lo)
+		from := output * t.each
+		if err := f.span(b, from+first*segment, from+min((first+n)*segment, t.each)); err != nil {
+			return err
+		}
+		lo += n
+	}
+	return nil
+}
+
+// close forgets the memory of a run.
+func (e *ending) close() {
+	e.frame.free()
+	e.frame, e.next, e.in.outer.base = nil, nil, nil
+	e.from.buf, e.from.walk.base = nil, nil
+	e.to = track{}
+}
+
+// take folds a block of n elements.
+// SAFETY: the elements lie one behind the other in memory of the run or of this thread.
+func (t *tail) take(e *ending, from unsafe.Pointer, n int64) {
+	if t.segments == 1 {
+		outer := &e.in.outer
+		outer.base, outer.dims[0], outer.index[0], outer.offset = from, n/t.each, 0, 0
+		used := e.frame.used
+		t.kernel.outputs(&e.to, &e.in, e.frame, n/t.each)
+		e.frame.used = used
+		return
+	}
+	values := &e.from.walk
+	values.base, values.dims[0], values.index[0], values.offset = from, n, 0, 0
+	t.kernel.foldSegments(e.next, &e.from, n)
+	e.next = unsafe.Add(e.next, segments(n)*t.kernel.size)
+}
