@@ -45,7 +45,7 @@ type tile[T Real] struct {
 
 	// lines is run for rows of a that lie where they are, lda apart, and the first columns of a panel of b: as many rows as the
 	// tile has, or fewLines. nil where there is none.
-	lines func(c []T, ldc int, a []T, lda int, b []T, rows, cols int, set bool, edge *[maxTile]T)
+	lines func(c []T, ldc int, a []T, lda int, b []T, rows, cols int, set bool)
 }
 
 // fewLines is how many rows lines takes where they do not fill a tile.
@@ -290,14 +290,14 @@ func (t *tile[T]) lineBlock(c, a, b []T, strideB, rows, cols, steps, lda, ldc in
 			if n = fewLines; i+t.rows <= whole {
 				n = t.rows
 			}
-			t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, right, n, width, set, &p.edge)
+			t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, right, n, width, set)
 		}
 		if rest > 0 {
 			to := c[whole*ldc+j:]
 			if !set {
 				copyRows(sums, to, rest, width, t.cols, ldc)
 			}
-			t.lines(sums, t.cols, last, steps, right, fewLines, t.cols, set, &p.edge)
+			t.lines(sums, t.cols, last, steps, right, fewLines, t.cols, set)
 			copyRows(to, sums, rest, width, ldc, t.cols)
 		}
 	}
