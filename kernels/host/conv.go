@@ -30,6 +30,7 @@ type convolution[T float32 | float64] struct {
 	known  []T                                   // the weights packed, where they were known when the kernel was made
 	right  *vec.Right[T]                         // likewise, as the right operand: see convcolumns.go
 	byRows bool                                  // images have their channels last in memory: see convrows.go
+	padded bool                                  // and lines of them are padded: see convpad.go
 	jobs   sync.Pool
 }
 
@@ -121,6 +122,7 @@ type convolving[T float32 | float64] struct {
 	offsets    []int
 	step       [op.MaxSpatial]int64 // distance of windows in the image
 	byLines    rowCut               // where images have their channels last
+	byPads     padCut               // and lines are padded
 	pieces     int64
 	work       splitter
 	staging
@@ -156,7 +158,7 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 // image that has its channels elsewhere than the kernel needs them.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
 	if k.byRows {
-		return i == left && !isLast(&c.In[left])
+		return i == left && !isLast(&c.In[left]) && !(k.padded && c.In[left].Dims[1] <= gatheredPlane)
 	}
 	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }

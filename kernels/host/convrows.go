@@ -25,7 +25,11 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			return &convolution[float32]{dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}, nil
+			k := &convolution[float32]{dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}
+			if k.padded, err = padsLines(c); k.padded {
+				k.plan = planPadded
+			}
+			return k, err
 		},
 	})
 }

@@ -94,12 +94,12 @@ func (r *Right[T]) AddRows(c, a []T, first, steps, m, from, n, ldc int, set bool
 
 // AddMatMul adds a (m x steps, row-major, leading dimension lda) times rows first to first+steps-1 of r, and of these columns
 // from to from+n-1, to c (m x n, leading dimension ldc), or with set makes c that product. steps is at most [MostSteps]; m and
-// first are any numbers that fit, and from is as in MatMul. It reports false and leaves c alone for operands that do not fit, and
-// runs on the calling thread.
+// first are any numbers that fit, and from is as in MatMul. Rows of a may overlap: lda may be less than steps. It reports false and
+// leaves c alone for operands that do not fit, and runs on the calling thread.
 func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, set bool) bool {
 	t := &r.tile
 	if from < 0 || from%t.cols != 0 || n < 0 || n > r.n-from || first < 0 || steps < 0 || steps > min(depth, r.k-first) ||
-		m < 0 || !fits(len(c), m, n, ldc) || !fits(len(a), m, steps, lda) {
+		m < 0 || !fits(len(c), m, n, ldc) || lda < 0 || m > 0 && !within(len(a), m, lda, steps) {
 		return false
 	}
 	thin := m < t.least() && (t.lines == nil || m == 1)
