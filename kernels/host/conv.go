@@ -172,10 +172,10 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 			bytes += packedSize[T](nth(c, i))
 		}
 	}
-	switch c.Op {
-	case op.IDConvTranspose:
+	switch {
+	case c.Op == op.IDConvTranspose && k.right == nil:
 		bytes += packedSize[T](&c.In[right])
-	case op.IDConvWeight:
+	case c.Op == op.IDConvWeight:
 		bytes += shareBytes[T](c)
 	}
 	if rows := resultRows(c); rows > 0 && k.known == nil && k.right == nil {
