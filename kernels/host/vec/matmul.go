@@ -32,8 +32,8 @@ type tile[T Real] struct {
 	// panels of a are rows*lda elements apart; nil where there is none.
 	direct func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
 
-	// row adds len(a) rows of rowPanels panels of b, which begin stride elements apart, times elements of a to the row c; nil
-	// where there is none.
+	// row adds len(a) rows of rowPanels panels of b, or of two, which begin stride elements apart, times elements of a to the
+	// row c, which is as long; nil where there is none.
 	row func(c, a, b []T, stride int)
 
 	// column adds a times one column of b to one of c, for a multiple of columnRows rows; nil where there is none.

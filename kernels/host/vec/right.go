@@ -184,9 +184,9 @@ func (r *Right[T]) thin(c, a []T, m, from, n, lda, ldc int) {
 // thinRow adds a row of as many elements as a has, times rows of r from first on, to c, which begins with column from.
 func (r *Right[T]) thinRow(c, a []T, first, from int) {
 	t, j := &r.tile, 0
-	if t.row != nil {
-		for ; j+rowPanels*t.cols <= len(c); j += rowPanels * t.cols {
-			t.row(c[j:], a, r.panels[(from+j)*r.k+first*t.cols:], t.cols*r.k)
+	for panels := rowPanels; t.row != nil && panels >= 2; panels /= 2 {
+		for ; j+panels*t.cols <= len(c); j += panels * t.cols {
+			t.row(c[j:][:panels*t.cols], a, r.panels[(from+j)*r.k+first*t.cols:], t.cols*r.k)
 		}
 	}
 	for ; j < len(c); j += t.cols {
