@@ -28,7 +28,7 @@ type convolution[T float32 | float64] struct {
 	native bool                                  // elements are of that dtype
 	plan   func(j *convolving[T], w *op.Windows) // says how the product is cut
 	known  []T                                   // the weights packed, where they were known when the kernel was made
-	right  *vec.Right[T]                         // likewise, as the right operand: see convcolumns.go
+	right  *vec.Right                            // likewise, as the right operand: see convrows.go
 	byRows bool                                  // images have their channels last in memory: see convrows.go
 	padded bool                                  // and lines of them are padded: see convpad.go
 	jobs   sync.Pool
@@ -98,7 +98,11 @@ func packLeft[T float32 | float64](to, from []T, rows, terms int64) {
 
 // bytes is the packed weight of a kernel that has one.
 func (k *convolution[T]) bytes() int64 {
-	return int64(len(k.known))*int64(unsafe.Sizeof(*new(T))) + rightBytes(k.right)
+	n := int64(len(k.known)) * int64(unsafe.Sizeof(*new(T)))
+	if k.right != nil {
+		n += k.right.Bytes() + int64(unsafe.Sizeof(*k.right))
+	}
+	return n
 }
 
 // convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work

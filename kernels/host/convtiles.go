@@ -35,7 +35,7 @@ func acceptsTiles(_ *Device, c *device.Call) (uint64, bool) {
 
 // packTiles lays out a contiguous weight [channels, outputs, kernel...] as a right operand whose columns are the lines of the
 // kernel, each with its elements and for each of these the outputs. A line begins with a panel.
-func packTiles(t *threads, weight *device.Operand) (*vec.Right[float32], error) {
+func packTiles(t *threads, weight *device.Operand) (*vec.Right, error) {
 	channels, outputs, length := weight.Dims[0], weight.Dims[1], weight.Dims[weight.Rank-1]
 	lines, apart := weight.Numel()/(channels*outputs*length), panelColumns(length*outputs)
 	arranged := make([]float32, channels*lines*apart)
