@@ -214,7 +214,7 @@ func (l *layouts) turned(n *Node) bool {
 		rank = out.Rank
 	case n.Row.AttrIndex("channels_last") >= 0:
 		number := n.Row.AttrIndex("channels_last")
-		if at[number].I != 0 || n.Row.Channels != nil && !l.g.wantsLast(*n) || n.Row.Channels == nil && !l.pools(n) {
+		if at[number].I != 0 || !l.g.wantsLast(*n) && !l.pools(n) {
 			return false
 		}
 		at = slices.Clone(at)
@@ -372,12 +372,20 @@ func (l *layouts) reduced(n *Node, rank int) bool {
 // Weights that may change, as in training, would be packed again at each call. Convolutions of several groups that are not
 // depthwise have no kernel for channels last, and those of other dtypes neither.
 
-// wantsLast reports whether a call is a convolution that is faster with channels last: of one group, or of one for each channel.
+// wantsLast reports whether a call is a convolution that is faster with channels last: of one group, or of one for each channel; or
+// a transposed one whose result is made of tiles.
 func (g *Graph) wantsLast(n Node) bool {
-	if n.Row != op.ByID(op.IDConv) || n.Attrs[op.ConvChannelsLast].I != 0 {
+	transposed := n.Row == op.ByID(op.IDConvTranspose)
+	if n.Row != op.ByID(op.IDConv) && !transposed {
 		return false
 	}
 	x, weight := &g.values[n.In[0]], &g.values[n.In[1]]
+	if weight.data == nil || x.DType != dtype.Float32 || weight.DType != dtype.Float32 || x.Shape.Numel() == 0 || weight.Shape.Numel() == 0 {
+		return false
+	}
+	if transposed {
+		return n.Attrs[op.ConvTransposeChannelsLast].I == 0 && op.Tiled(n.Attrs, &x.Shape, &weight.Shape, &g.values[n.Out[0]].Shape)
+	}
 	whole, depthwise := weight.Shape.Dims[1] == x.Shape.Dims[1], weight.Shape.Dims[1] == 1 && weight.Shape.Dims[0] == x.Shape.Dims[1]
-	return weight.data != nil && x.DType == dtype.Float32 && weight.DType == dtype.Float32 && x.Shape.Numel() > 0 && weight.Shape.Numel() > 0 && (whole || depthwise)
+	return n.Attrs[op.ConvChannelsLast].I == 0 && (whole || depthwise)
 }

@@ -47,6 +47,18 @@ func TestLayout(t *testing.T) {
 			y = b.must(t, "reshape", op.Attrs{ints(1, 8, 5, 5)}, y)
 			return []Value{b.must(t, "gather", op.Attrs{{Kind: op.Int, I: 2}}, y, b.Constant(&op.Const{Type: typed(dtype.Int64, 1), Bytes: make([]byte, 8)}))}
 		},
+		"layout_tiles": func(t testing.TB, b *Builder) []Value { // a transposed convolution without overlaps, and others
+			x := b.Input(typed(dtype.Float32, 1, 8, 5, 5))
+			y := b.must(t, "conv_transpose", op.Attrs{ints(2, 3)}, x, floats(b, 1, 8, 4, 2, 3))
+			outputs := []Value{b.must(t, "relu", nil, y)}
+			for _, at := range []op.Attrs{
+				{ints(1, 3)}, {ints(2, 3), ints(1, 0, 0, 0)}, {ints(2, 3), ints(0, 1, 0, 0)}, {ints(2, 3), {}, ints(1, 0)}, {ints(2, 3), {}, {}, ints(2, 1)},
+				{ints(2, 3), {}, {}, {}, {Kind: op.Int, I: 2}},
+			} {
+				outputs = append(outputs, b.must(t, "conv_transpose", at, x, floats(b, 1, 8, 4, 2, 3)))
+			}
+			return outputs
+		},
 		"layout_stay": func(t testing.TB, b *Builder) []Value { // groups, other dtypes, and weights that are not known
 			x := b.Input(typed(dtype.Float32, 1, 8, 5, 5))
 			y := b.must(t, "conv", op.Attrs{{}, {}, {}, {Kind: op.Int, I: 2}}, x, floats(b, 1, 8, 4, 1, 1))

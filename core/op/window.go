@@ -225,3 +225,20 @@ func frameImages(s *Step, lists ...[]Ref) {
 		}
 	}
 }
+
+// A transposed convolution whose stride is its kernel, as most networks have that make images larger, gives each element of an
+// image a tile of the result of its own.
+
+// Tiled reports whether a conv_transpose of one group, with channels at axis 1, makes its result of such tiles.
+func Tiled(at Attrs, x, weight, out *shape.Shape) bool {
+	w, err := WindowsOf(ByID(IDConvTranspose), at, x.Rank-2)
+	if err != nil || weight.Dims[1] != out.Dims[1] {
+		return false
+	}
+	for i := range w.Axes {
+		if k := weight.Dims[2+i]; w.Before[i] != 0 || w.Dilation[i] != 1 || w.Stride[i] != k || out.Dims[2+i] != x.Dims[2+i]*k {
+			return false
+		}
+	}
+	return true
+}

@@ -59,7 +59,7 @@ func (n *imageNetwork) grow() {
 	x := n.images[n.IntN(len(n.images))]
 	d := n.dims(x)
 	channels := d[1]
-	switch n.IntN(16) {
+	switch n.IntN(17) {
 	case 0, 1, 2: // a convolution, mostly with a bias
 		side, stride := int64(1+n.IntN(3)), int64(1+n.IntN(2))
 		pad := int64(n.IntN(2))
@@ -128,6 +128,13 @@ func (n *imageNetwork) grow() {
 			k.Bytes = binary.LittleEndian.AppendUint64(k.Bytes, uint64(i/2))
 		}
 		x = n.call("gather", op.Attrs{op.GatherAxis: {Kind: op.Int, I: axis - 4*int64(n.IntN(2))}}, x, n.b.Constant(k))
+	case 16: // a larger image whose elements are made of tiles, or of what overlaps
+		side, out := int64(2), int64(1+n.IntN(9))
+		at := op.Attrs{op.ConvTransposeStride: intsAttr(side, side), op.ConvTransposePadding: intsAttr(0, 0, 0, int64(n.IntN(2)))}
+		if d[2]*d[3] > 200 {
+			return
+		}
+		x = n.small(n.call("conv_transpose", at, x, n.ints(channels, out, side, side+int64(n.IntN(3)/2))))
 	case 15: // along one axis, from both ends
 		axis := op.Value{Kind: op.Int, I: int64(n.IntN(8) - 4)}
 		x = n.small(n.call("cumsum", op.Attrs{op.CumsumAxis: axis}, n.call("sort", op.Attrs{op.SortAxis: axis}, x)))

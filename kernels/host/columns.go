@@ -33,7 +33,9 @@ func (im *image[T]) open(o *device.Operand) {
 // Operands with fewer spatial axes than three have theirs last, so that one loop serves all of them and the innermost
 // axis is always the last.
 
-// spatial moves the numbers of a window to the axes that an image has them on; the axes in front get rest.
+// spatial moves the numbers of a window to the axes that an image has them on; the axes in front get rest. It is not inlined either.
+//
+//go:noinline
 func spatial(v [op.MaxSpatial]int64, axes int, rest int64) (out [op.MaxSpatial]int64) {
 	for i := range out {
 		if at := i - (op.MaxSpatial - axes); at >= 0 {
@@ -77,7 +79,10 @@ type cursor struct {
 	at    [op.MaxSpatial]int64
 }
 
-// cursorAt is window number i of all images, in row-major order.
+// cursorAt is window number i of all images, in row-major order. It is called once for a block, and not inlined, for the size of
+// the library.
+//
+//go:noinline
 func cursorAt(grid *[op.MaxSpatial]int64, i int64) (c cursor) {
 	for axis := op.MaxSpatial - 1; axis >= 0; axis-- {
 		c.at[axis] = i % grid[axis]

@@ -89,13 +89,13 @@ func packConstant(t *threads, o *device.Operand) (*constant, error) {
 // packRight lays out the matrix of an operand for products, in float32. Its columns are the last axis, and its rows so many axes
 // in front of that.
 // SAFETY: the layout of the operand lies in its Const, and the panels in their slice.
-func packRight(t *threads, o *device.Operand, axes int) (*vec.Right[float32], error) {
+func packRight(t *threads, o *device.Operand, axes int) (*vec.Right, error) {
 	last, rows := o.Rank-1, int64(1)
 	cols, across := o.Dims[last], o.Strides[last]
 	for _, d := range o.Dims[last-axes : last] {
 		rows *= d
 	}
-	packed := vec.NewRight[float32](int(rows), int(cols))
+	packed := vec.NewRight(int(rows), int(cols))
 	if packed == nil {
 		return nil, status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements; want sizes of 0 or more", rows, cols)
 	}

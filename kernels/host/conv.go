@@ -28,8 +28,9 @@ type convolution[T float32 | float64] struct {
 	native bool                                  // elements are of that dtype
 	plan   func(j *convolving[T], w *op.Windows) // says how the product is cut
 	known  []T                                   // the weights packed, where they were known when the kernel was made
-	right  *vec.Right[T]                         // likewise, as the right operand: see convcolumns.go
+	right  *vec.Right                            // likewise, as the right operand: see convrows.go
 	byRows bool                                  // images have their channels last in memory: see convrows.go
+	padded bool                                  // and lines of them are padded: see convpad.go
 	jobs   sync.Pool
 }
 
@@ -97,7 +98,11 @@ func packLeft[T float32 | float64](to, from []T, rows, terms int64) {
 
 // bytes is the packed weight of a kernel that has one.
 func (k *convolution[T]) bytes() int64 {
-	return int64(len(k.known))*int64(unsafe.Sizeof(*new(T))) + rightBytes(k.right)
+	n := int64(len(k.known)) * int64(unsafe.Sizeof(*new(T)))
+	if k.right != nil {
+		n += k.right.Bytes() + int64(unsafe.Sizeof(*k.right))
+	}
+	return n
 }
 
 // convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work
@@ -121,6 +126,7 @@ type convolving[T float32 | float64] struct {
 	offsets    []int
 	step       [op.MaxSpatial]int64 // distance of windows in the image
 	byLines    rowCut               // where images have their channels last
+	byPads     padCut               // and lines are padded
 	pieces     int64
 	work       splitter
 	staging
@@ -163,7 +169,7 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 // image that has its channels elsewhere than the kernel needs them.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
 	if k.byRows {
-		return i == left && !isLast(&c.In[left])
+		return i == left && !isLast(&c.In[left]) && !(k.padded && c.In[left].Dims[1] <= gatheredPlane)
 	}
 	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }
@@ -177,10 +183,10 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 			bytes += packedSize[T](nth(c, i))
 		}
 	}
-	switch c.Op {
-	case op.IDConvTranspose:
+	switch {
+	case c.Op == op.IDConvTranspose && k.right == nil:
 		bytes += packedSize[T](&c.In[right])
-	case op.IDConvWeight:
+	case c.Op == op.IDConvWeight:
 		bytes += shareBytes[T](c)
 	}
 	if rows := resultRows(c); rows > 0 && k.known == nil && k.right == nil {

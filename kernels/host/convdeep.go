@@ -21,7 +21,7 @@ func init() {
 			weight := &c.In[right]
 			channels := weight.Dims[0]
 			taps := weight.Numel() / channels
-			known := make([]float32, weight.Numel())
+			known := make([]float32, weight.Numel()+vectorElements) // so that vectors of the last tap lie in it
 			for i, v := range weightsOf(weight) {
 				known[int64(i)%taps*channels+int64(i)/taps] = v
 			}

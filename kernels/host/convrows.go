@@ -25,13 +25,17 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			return &convolution[float32]{dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}, nil
+			k := &convolution[float32]{dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}
+			if k.padded, err = padsLines(c); k.padded {
+				k.plan = planPadded
+			}
+			return k, err
 		},
 	})
 }
 
 // packTaps lays out a contiguous weight as a right operand whose rows are the taps, and for each the channels.
-func packTaps(t *threads, weight *device.Operand) (*vec.Right[float32], error) {
+func packTaps(t *threads, weight *device.Operand) (*vec.Right, error) {
 	turned := *weight
 	outputs, channels := weight.Dims[0], weight.Dims[1]
 	taps := weight.Numel() / (outputs * channels)
@@ -40,10 +44,11 @@ func packTaps(t *threads, weight *device.Operand) (*vec.Right[float32], error) {
 	return packRight(t, &turned, 2)
 }
 
-// acceptsRows takes convolutions of one group with a constant weight whose result has its channels last in memory.
+// acceptsRows takes convolutions of one group with a constant weight whose result has its channels last in memory, as every result
+// of one element for each channel has them.
 func acceptsRows(_ *Device, c *device.Call) (uint64, bool) {
 	weight := &c.In[right]
-	return 0, isFilter(weight) && weight.Dims[1] == c.In[left].Dims[1] && channelsLast(&c.Out[0])
+	return 0, isFilter(weight) && weight.Dims[1] == c.In[left].Dims[1] && isLast(&c.Out[0]) && (channelsLast(&c.Out[0]) || c.Out[0].Numel() == c.Out[0].Dims[0]*c.Out[0].Dims[1])
 }
 
 // channelsLast reports whether images of several channels and elements lie one behind the other with their channels last.

@@ -28,7 +28,7 @@ func TestConvolutionsOfChannelsLast(t *testing.T) {
 			if r.IntN(3) == 0 {
 				c.in, c.out = c.in*40, c.out*9
 			}
-			known, plain, call := channelsLastCase(r, rig, &c)
+			known, plain, call := channelsLastCase(r, rig, &c, false)
 			want, got := call(), call()
 			fill := slice[float32](want.In[0].Addr, want.In[0].Numel())
 			for i := range fill {
@@ -42,8 +42,9 @@ func TestConvolutionsOfChannelsLast(t *testing.T) {
 	})
 }
 
-// channelsLastCase compiles a case twice, with its weight as a constant and without, and makes calls of it.
-func channelsLastCase(r *rand.Rand, rig *rig, c *convCase) (known, plain device.Program, call func() *device.Call) {
+// channelsLastCase compiles a case twice, with its weight as a constant and without, and makes calls of it. The program may get
+// its image with channels first, and turn it.
+func channelsLastCase(r *rand.Rand, rig *rig, c *convCase, turns bool) (known, plain device.Program, call func() *device.Call) {
 	weights := &op.Const{Type: typed(dtype.Float32, c.sizes(c.groups*c.out, c.in, c.kernel)...)}
 	weights.Bytes = make([]byte, weights.Shape.Numel()*4)
 	elements := slice[float32](unsafe.Pointer(&weights.Bytes[0]), weights.Shape.Numel())
@@ -55,7 +56,17 @@ func channelsLastCase(r *rand.Rand, rig *rig, c *convCase) (known, plain device.
 	at := c.attrs("conv")
 	at[op.ByID(op.IDConv).AttrIndex("channels_last")] = op.Value{Kind: op.Bool, I: 1}
 	b := graph.NewBuilder()
-	out := must(b.Call(op.ByID(op.IDConv), []graph.Value{b.Input(typed(dtype.Float32, last...)), b.Constant(weights)}, at))
+	var x graph.Value
+	if turns {
+		perm := []int64{0}
+		for axis := range c.axes {
+			perm = append(perm, int64(axis+2))
+		}
+		x = must(b.Call(op.ByID(op.IDTranspose), []graph.Value{b.Input(typed(dtype.Float32, first...))}, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: append(perm, 1)}}))[0]
+	} else {
+		x = b.Input(typed(dtype.Float32, last...))
+	}
+	out := must(b.Call(op.ByID(op.IDConv), []graph.Value{x, b.Constant(weights)}, at))
 	p := must(b.Build(out...).Plan())
 	return must(rig.Compile(&p.Plan)), must(rig.Compile(withoutConstants(p))), func() *device.Call { return planCall(p, 3) }
 }

@@ -166,6 +166,8 @@ func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 	if err := j.pack(t, c); err != nil {
 		return err
 	}
+	for j.joinBatch() {
+	}
 	j.plan()
 	if err := t.each(j, c, j.strips*j.matrices(), k.cost(c)); err != nil {
 		return err
@@ -173,7 +175,8 @@ func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 	if k.usable(result, &c.Out[0]) {
 		return nil
 	}
-	return j.copy(t, &j.operands[result], &c.Out[0])
+	packed := device.Operand{Addr: j.operands[result].Addr, DType: j.operands[result].DType, Layout: shape.Contiguous(c.Out[0].Shape)}
+	return j.copy(t, &packed, &c.Out[0])
 }
 
 // pack makes the three operands usable.
@@ -199,6 +202,44 @@ func (j *multiplication) pack(t *threads, c *device.Call) error {
 		}
 	}
 	return nil
+}
+
+// Matrices of a batch that are multiplied by the same one are a single matrix where their rows follow one another at one distance:
+// a layer that works on a sequence is one product of as many rows as the sequence has steps.
+
+// joinBatch makes the last batch axis a part of the rows. It reports false where there is none, or that is not possible.
+func (j *multiplication) joinBatch() bool {
+	a, b, c := &j.operands[left], &j.operands[right], &j.operands[result]
+	if axis := c.Rank - 3; axis < 0 || b.Dims[axis] != 1 && b.Strides[axis] != 0 || !joinsRows(a) || !joinsRows(c) {
+		return false
+	}
+	for i := range j.operands {
+		o := &j.operands[i]
+		batch, rows, cols := o.Rank-3, o.Rank-2, o.Rank-1
+		count, step := o.Dims[rows], o.Strides[rows]
+		if i != right {
+			if count == 1 {
+				step = o.Strides[batch]
+			}
+			count *= o.Dims[batch]
+		}
+		o.Dims[batch], o.Strides[batch] = count, step
+		o.Dims[rows], o.Strides[rows] = o.Dims[cols], o.Strides[cols]
+		o.Rank--
+	}
+	return true
+}
+
+// joinsRows reports whether the rows of all matrices along the last batch axis follow one another at one distance.
+func joinsRows(o *device.Operand) bool {
+	batch, rows, cols := o.Rank-3, o.Rank-2, o.Rank-1
+	switch {
+	case o.Dims[batch] == 1:
+		return true
+	case o.Dims[rows] == 1: // whose stride says nothing
+		return o.Strides[batch] >= o.Dims[cols]
+	}
+	return o.Strides[batch] == o.Dims[rows]*o.Strides[rows]
 }
 
 // stretched is a packed operand with the batch axes of the original, where some are broadcast.

@@ -66,6 +66,49 @@ func TestMatmulBroadcast(t *testing.T) {
 	}
 }
 
+// TestMatmulJoinsBatches looks at the product that is left of a batch whose right operand is one matrix, for rows that follow one
+// another at one distance and for others, and multiplies.
+func TestMatmulJoinsBatches(t *testing.T) {
+	strided := func(l shape.Layout, strides ...int64) shape.Layout {
+		copy(l.Strides[:], strides)
+		return l
+	}
+	for _, c := range []struct {
+		what    string
+		x, out  shape.Layout
+		m, rank int64
+	}{
+		{"rows of a sequence", dims(5, 3, 1, 7), dims(5, 3, 1, 4), 15, 2},
+		{"matrices", dims(5, 3, 2, 7), dims(5, 3, 2, 4), 30, 2},
+		{"one matrix", dims(1, 1, 6, 7), dims(1, 1, 6, 4), 6, 2},
+		{"rows of longer rows", strided(dims(5, 3, 1, 7), 60, 20, 1, 1), dims(5, 3, 1, 4), 15, 2},
+		{"gaps behind matrices", strided(dims(5, 3, 2, 7), 60, 20, 7, 1), dims(5, 3, 2, 4), 2, 4},
+		{"gaps behind batches", strided(dims(5, 3, 2, 7), 50, 14, 7, 1), dims(5, 3, 2, 4), 6, 3},
+		{"one row again and again", strided(dims(5, 3, 1, 7), 21, 0, 7, 1), dims(5, 3, 1, 4), 1, 4},
+		{"results whose rows are far apart", dims(5, 3, 2, 7), strided(dims(5, 3, 2, 4), 4, 40, 20, 1), 6, 3},
+		{"results that are turned", dims(5, 3, 1, 7), strided(dims(5, 3, 1, 4), 4, 20, 4, 1), 3, 3},
+	} {
+		x, y, out := place(dtype.Float32, c.x, 0, 1, 0, 2, 1, 3), of(dtype.Float32, dims(7, 4), 1, 2, 0), place(dtype.Float32, c.out, 0)
+		full, wide := must(shape.Of(c.x.Dims[0], c.x.Dims[1], 7, 4)), *y
+		wide.Layout = y.BroadcastTo(&full)
+		j := multiplication{operands: [3]device.Operand{x.Operand, wide.Operand, out.Operand}}
+		for j.joinBatch() {
+		}
+		require.Equal(t, []int64{c.m, c.rank}, []int64{j.operands[left].Dims[j.operands[left].Rank-2], int64(j.operands[left].Rank)}, c.what)
+		for _, d := range []dtype.DType{dtype.Float32, dtype.BFloat16, dtype.Int64} { // the second is multiplied in packed memory
+			for _, threads := range []int{1, 3} {
+				x, y, out := place(d, c.x, 0, 1, 0, 2, 1, 3), of(d, dims(7, 4), 1, 2, 0), place(d, c.out, 0)
+				wide := *y
+				wide.Layout = y.BroadcastTo(&full)
+				r := newRig(t, Config{Threads: threads})
+				require.NoError(t, r.call("matmul", &device.Call{In: operands(x, &wide), Out: operands(out)}), c.what)
+				want := products(x.values(), wide.values(), int(c.x.Dims[0]*c.x.Dims[1]), int(c.x.Dims[2]), 7, 4)
+				expect(t, out, func(i int) float64 { return want[i] }, c.what, d)
+			}
+		}
+	}
+}
+
 func TestMatmulWraps(t *testing.T) {
 	r := newRig(t, Config{Threads: 1})
 	x, y, out := of(dtype.Int8, dims(1, 2), 100, 100), of(dtype.Int8, dims(2, 1), 1, 1), of(dtype.Int8, dims(1, 1))

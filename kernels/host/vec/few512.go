@@ -57,9 +57,13 @@ func few512(c, a, b []float32, ldb int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// row512 is row of a tile of float32: eight vectors of c stay in registers while all rows of b are added.
+// row512 is row of a tile of float32: eight vectors of c stay in registers while all rows of b are added, or four.
 func row512(c, a, b []float32, stride int) {
 	const width = 2 * lanes512
+	if len(c) < rowPanels*width {
+		pair512(c, a, b, stride)
+		return
+	}
 	to := c[:rowPanels*width]
 	_ = b[(rowPanels-1)*stride+len(a)*width-1]
 	y0, y1 := archsimd.LoadFloat32x16(at512(&to[0])), archsimd.LoadFloat32x16(at512(&to[lanes512]))
@@ -90,6 +94,31 @@ func row512(c, a, b []float32, stride int) {
 	y5.Store(at512(&to[2*width+lanes512]))
 	y6.Store(at512(&to[3*width]))
 	y7.Store(at512(&to[3*width+lanes512]))
+	archsimd.ClearAVXUpperBits()
+}
+
+// pair512 is row512 for two panels.
+func pair512(c, a, b []float32, stride int) {
+	const width = 2 * lanes512
+	to := c[:2*width]
+	_ = b[stride+len(a)*width-1]
+	y0, y1 := archsimd.LoadFloat32x16(at512(&to[0])), archsimd.LoadFloat32x16(at512(&to[lanes512]))
+	y2, y3 := archsimd.LoadFloat32x16(at512(&to[width])), archsimd.LoadFloat32x16(at512(&to[width+lanes512]))
+	base := unsafe.Pointer(&b[0])
+	for l := range a {
+		// SAFETY: the last row of the second panel ends inside of b.
+		at := unsafe.Add(base, l*width*4)
+		r0, r1 := (*[2][lanes512]float32)(at), (*[2][lanes512]float32)(unsafe.Add(at, stride*4))
+		x := archsimd.BroadcastFloat32x16(a[l])
+		y0 = x.MulAdd(archsimd.LoadFloat32x16(&r0[0]), y0)
+		y1 = x.MulAdd(archsimd.LoadFloat32x16(&r0[1]), y1)
+		y2 = x.MulAdd(archsimd.LoadFloat32x16(&r1[0]), y2)
+		y3 = x.MulAdd(archsimd.LoadFloat32x16(&r1[1]), y3)
+	}
+	y0.Store(at512(&to[0]))
+	y1.Store(at512(&to[lanes512]))
+	y2.Store(at512(&to[width]))
+	y3.Store(at512(&to[width+lanes512]))
 	archsimd.ClearAVXUpperBits()
 }
 

@@ -32,8 +32,8 @@ type tile[T Real] struct {
 	// panels of a are rows*lda elements apart; nil where there is none.
 	direct func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
 
-	// row adds len(a) rows of rowPanels panels of b, which begin stride elements apart, times elements of a to the row c; nil
-	// where there is none.
+	// row adds len(a) rows of rowPanels panels of b, or of two, which begin stride elements apart, times elements of a to the
+	// row c, which is as long; nil where there is none.
 	row func(c, a, b []T, stride int)
 
 	// column adds a times one column of b to one of c, for a multiple of columnRows rows; nil where there is none.
@@ -45,7 +45,7 @@ type tile[T Real] struct {
 
 	// lines is run for rows of a that lie where they are, lda apart, and the first columns of a panel of b: as many rows as the
 	// tile has, or fewLines. nil where there is none.
-	lines func(c []T, ldc int, a []T, lda int, b []T, rows, cols int, set bool, edge *[maxTile]T)
+	lines func(c []T, ldc int, a []T, lda int, b []T, rows, cols int, set bool)
 }
 
 // fewLines is how many rows lines takes where they do not fill a tile.
@@ -290,14 +290,14 @@ func (t *tile[T]) lineBlock(c, a, b []T, strideB, rows, cols, steps, lda, ldc in
 			if n = fewLines; i+t.rows <= whole {
 				n = t.rows
 			}
-			t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, right, n, width, set, &p.edge)
+			t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, right, n, width, set)
 		}
 		if rest > 0 {
 			to := c[whole*ldc+j:]
 			if !set {
 				copyRows(sums, to, rest, width, t.cols, ldc)
 			}
-			t.lines(sums, t.cols, last, steps, right, fewLines, t.cols, set, &p.edge)
+			t.lines(sums, t.cols, last, steps, right, fewLines, t.cols, set)
 			copyRows(to, sums, rest, width, ldc, t.cols)
 		}
 	}

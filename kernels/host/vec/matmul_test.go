@@ -167,8 +167,8 @@ func TestRight(t *testing.T) {
 }
 
 // rightOf is b (k x n, leading dimension ldb) as a right operand.
-func rightOf[T Real](b []T, k, n, ldb int) *Right[T] {
-	r := NewRight[T](k, n)
+func rightOf(b []float32, k, n, ldb int) *Right {
+	r := NewRight(k, n)
 	panels, cols := r.Panels()
 	for j := range n {
 		for l := range k {
@@ -178,55 +178,11 @@ func rightOf[T Real](b []T, k, n, ldb int) *Right[T] {
 	return r
 }
 
-// TestRightAddRows compares products of rows of the right operand, some at a time, with those of all: the bits must agree.
-func TestRightAddRows(t *testing.T) {
-	g := rand.New(rand.NewPCG(31, 32))
-	eachLevel(t, func(t *testing.T) {
-		_, cols := MatMulTile[float32]()
-		for _, s := range [][3]int{{1, 9, 1}, {1, 300, 700}, {2, 8*cols + 3, 40}, {4, 65, 9}, {7, 200, 300}, {49, 3 * cols, 513}, {100, 40, 20}, {0, 3, 2}, {3, 5, 0}} {
-			m, n, k := s[0], s[1], s[2]
-			ldc := n + 3
-			a, b := randomRow(g, m*k), randomRow(g, k*n)
-			turned := make([]float32, m*k)
-			for i := range turned {
-				turned[i] = a[i%max(m, 1)*k+i/max(m, 1)]
-			}
-			want, got := make([]float32, m*ldc), make([]float32, m*ldc)
-			for i := range got {
-				want[i], got[i] = 5, 5
-			}
-			require.True(t, MatMul(want, a, b, m, n, k, k, n, ldc))
-			right := rightOf(b, k, n, n)
-			for first := 0; first == 0 || first < k; first += 200 {
-				steps := min(200, k-first)
-				for from := 0; from < n; from += 5 * cols {
-					require.True(t, right.AddRows(got[min(from, len(got)):], turned[first*m:], first, steps, m, from, min(5*cols, n-from), ldc, first == 0))
-				}
-			}
-			require.Equal(t, want, got, "%v", s)
-		}
-	})
-}
-
-func TestRightAddRowsRefuses(t *testing.T) {
-	_, cols := MatMulTile[float32]()
-	x, c := make([]float32, 300*2*cols), make([]float32, 3*cols)
-	r := rightOf(x, 300, 2*cols, 2*cols)
-	require.True(t, r.AddRows(c, x, 10, 256, 3, cols, cols, cols, true))
-	require.False(t, r.AddRows(c, x, 10, 257, 3, cols, cols, cols, true), "more rows than a block has")
-	require.False(t, r.AddRows(c, x, 45, 256, 3, cols, cols, cols, true), "more rows than there are")
-	require.False(t, r.AddRows(c, x, -1, 2, 3, cols, cols, cols, true))
-	require.False(t, r.AddRows(c, x[:3*256-1], 10, 256, 3, cols, cols, cols, true), "a is too short")
-	require.False(t, r.AddRows(c[1:], x, 10, 256, 3, cols, cols, cols, true), "c is too short")
-	require.False(t, r.AddRows(c, x, 10, 256, 3, cols, cols+1, cols+1, true), "more columns than there are")
-	require.False(t, r.AddRows(c, x, 10, 256, 3, 1, cols, cols, true), "from the middle of a panel")
-}
-
 func TestRightRefuses(t *testing.T) {
 	_, cols := MatMulTile[float32]()
 	x := make([]float32, 4*2*cols)
-	require.Nil(t, NewRight[float32](-1, 2*cols))
-	require.Nil(t, NewRight[float32](4, -1))
+	require.Nil(t, NewRight(-1, 2*cols))
+	require.Nil(t, NewRight(4, -1))
 	r := rightOf(x, 4, 2*cols, 2*cols)
 	c := make([]float32, 3*2*cols)
 	require.True(t, r.MatMul(c, x, 3, 0, 2*cols, 4, 2*cols))

@@ -1,44 +1,42 @@
 package vec
 
-import "unsafe"
-
-// Right is the right operand of matrix products, laid out once in the order in which the loops of
+// Right is the right operand of matrix products of float32, laid out once in the order in which the loops of
 // [MatMul] read it: panels of as many columns as a tile has, each with all of its rows one behind the
 // other, the last one padded with zeros. Once it is filled, it is immutable and
 // free to use on any number of threads.
-type Right[T Real] struct {
-	tile   tile[T] // of the level that was active; panels have its width
+type Right struct {
+	tile   tile[float32] // of the level that was active; panels have its width
 	k, n   int
-	panels []T
+	panels []float32
 }
 
 // NewRight is a right operand of k x n zeros. Its maker fills the panels before anyone multiplies with it. It is nil for
 // sizes that are no sizes.
-func NewRight[T Real](k, n int) *Right[T] {
+func NewRight(k, n int) *Right {
 	if k < 0 || n < 0 {
 		return nil
 	}
-	r := &Right[T]{tile: *tileOf[T](), k: k, n: n}
+	r := &Right{tile: *tileOf[float32](), k: k, n: n}
 	// One element more than the panels: where a loop ends, its pointer is still inside of the slice.
-	r.panels = make([]T, (n+r.tile.cols-1)/r.tile.cols*r.tile.cols*k+1)
+	r.panels = make([]float32, (n+r.tile.cols-1)/r.tile.cols*r.tile.cols*k+1)
 	return r
 }
 
 // Panels is the memory of the panels, each of them k x cols and contiguous: element (l, j) of the operand is number
 // j%cols + l*cols of panel j/cols.
-func (r *Right[T]) Panels() (panels []T, cols int) { return r.panels[:len(r.panels)-1], r.tile.cols }
+func (r *Right) Panels() (panels []float32, cols int) { return r.panels[:len(r.panels)-1], r.tile.cols }
 
 // Bytes is the memory that r holds.
-func (r *Right[T]) Bytes() int64 { return int64(unsafe.Sizeof(*new(T))) * int64(len(r.panels)) }
+func (r *Right) Bytes() int64 { return 4 * int64(len(r.panels)) }
 
 // panel is the panel that begins with column j, a multiple of the tile's columns.
-func (r *Right[T]) panel(j int) []T { return r.panels[j*r.k:][:r.tile.cols*r.k] }
+func (r *Right) panel(j int) []float32 { return r.panels[j*r.k:][:r.tile.cols*r.k] }
 
 // MatMul sets c (m x n) to a (m x k) times columns from to from+n-1 of r, bit for bit as [MatMul]
 // would; k is that of r. from is a multiple of the columns of [MatMulTile]. It reports false and leaves c
 // alone where MatMul would, and for columns that r does not have. It runs on the calling thread; c
 // must not overlap a.
-func (r *Right[T]) MatMul(c, a []T, m, from, n, lda, ldc int) bool {
+func (r *Right) MatMul(c, a []float32, m, from, n, lda, ldc int) bool {
 	t := &r.tile
 	if from < 0 || from%t.cols != 0 || n > r.n-from || !fits(len(c), m, n, ldc) || !fits(len(a), m, r.k, lda) {
 		return false
@@ -56,50 +54,14 @@ func (r *Right[T]) MatMul(c, a []T, m, from, n, lda, ldc int) bool {
 	return true
 }
 
-// AddRows adds the transpose of a (steps x m, row after row) times rows first to first+steps-1 of r, and of these columns from
-// to from+n-1, to c (m x n, leading dimension ldc), or with set makes c that product. steps is at most 256; m and first are
-// any numbers that fit, and from is as in MatMul. It reports false and leaves c alone for operands that do not fit, and runs on
-// the calling thread.
-func (r *Right[T]) AddRows(c, a []T, first, steps, m, from, n, ldc int, set bool) bool {
-	t := &r.tile
-	if from < 0 || from%t.cols != 0 || n < 0 || n > r.n-from || first < 0 || steps < 0 || steps > min(depth, r.k-first) ||
-		m < 0 || !fits(len(c), m, n, ldc) || !fits(len(a), steps, m, m) {
-		return false
-	}
-	if set && (steps == 0 || m < t.least()) {
-		zeroRows(c, m, n, ldc)
-	}
-	if m == 0 || n == 0 || steps == 0 {
-		return true
-	}
-	pool := packsOf[T]()
-	p := pool.Get().(*packed[T])
-	if m < t.least() {
-		for i := range m {
-			row := p.a[:steps]
-			for l := range row {
-				row[l] = a[l*m+i]
-			}
-			r.thinRow(c[i*ldc:][:n], row, first, from)
-		}
-	}
-	for i := 0; i < m && m >= t.least(); i += blockRows {
-		rows := min(blockRows, m-i)
-		t.packColumns(p.a[:], a[i:], rows, steps, m)
-		t.block(c[i*ldc:], p.a[:], r.panels[from*r.k+first*t.cols:], t.rows*steps, t.cols*r.k, rows, n, steps, ldc, &p.edge, set)
-	}
-	pool.Put(p)
-	return true
-}
-
 // AddMatMul adds a (m x steps, row-major, leading dimension lda) times rows first to first+steps-1 of r, and of these columns
 // from to from+n-1, to c (m x n, leading dimension ldc), or with set makes c that product. steps is at most [MostSteps]; m and
-// first are any numbers that fit, and from is as in MatMul. It reports false and leaves c alone for operands that do not fit, and
-// runs on the calling thread.
-func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, set bool) bool {
+// first are any numbers that fit, and from is as in MatMul. Rows of a may overlap: lda may be less than steps. It reports false and
+// leaves c alone for operands that do not fit, and runs on the calling thread.
+func (r *Right) AddMatMul(c, a []float32, first, steps, m, lda, from, n, ldc int, set bool) bool {
 	t := &r.tile
 	if from < 0 || from%t.cols != 0 || n < 0 || n > r.n-from || first < 0 || steps < 0 || steps > min(depth, r.k-first) ||
-		m < 0 || !fits(len(c), m, n, ldc) || !fits(len(a), m, steps, lda) {
+		m < 0 || !fits(len(c), m, n, ldc) || lda < 0 || m > 0 && !within(len(a), m, lda, steps) {
 		return false
 	}
 	thin := m < t.least() && (t.lines == nil || m == 1)
@@ -115,8 +77,8 @@ func (r *Right[T]) AddMatMul(c, a []T, first, steps, m, lda, from, n, ldc int, s
 		}
 		return true
 	}
-	pool := packsOf[T]()
-	p := pool.Get().(*packed[T])
+	pool := packsOf[float32]()
+	p := pool.Get().(*packed[float32])
 	b := r.panels[from*r.k+first*t.cols:]
 	if t.lines != nil {
 		t.lineBlock(c, a, b, t.cols*r.k, m, n, steps, lda, ldc, p, set)
@@ -137,23 +99,10 @@ func HasLines() bool { return active.tile32.lines != nil }
 // MostSteps is the largest number of rows that [Right.AddMatMul] takes at a time.
 const MostSteps = depth
 
-// packColumns is packLeft of a transposed operand, whose columns are lda apart.
-func (t *tile[T]) packColumns(to, a []T, rows, steps, lda int) {
-	for i := 0; i < rows; i += t.rows {
-		panel, have := to[i*steps:][:t.rows*steps], min(t.rows, rows-i)
-		if have < t.rows {
-			clear(panel)
-		}
-		for l := range steps {
-			copy(panel[l*t.rows:][:have], a[l*lda+i:])
-		}
-	}
-}
-
 // blocks goes through c as MatMul does, and packs blocks of a only.
-func (r *Right[T]) blocks(c, a []T, m, from, n, lda, ldc int) {
-	t, pool := &r.tile, packsOf[T]()
-	p := pool.Get().(*packed[T])
+func (r *Right) blocks(c, a []float32, m, from, n, lda, ldc int) {
+	t, pool := &r.tile, packsOf[float32]()
+	p := pool.Get().(*packed[float32])
 	for j := 0; j < n; j += blockCols {
 		cols := min(blockCols, n-j)
 		for l := 0; l < r.k; l += depth {
@@ -175,18 +124,18 @@ func (r *Right[T]) blocks(c, a []T, m, from, n, lda, ldc int) {
 }
 
 // thin is the product for few rows, panel by panel. c is zero.
-func (r *Right[T]) thin(c, a []T, m, from, n, lda, ldc int) {
+func (r *Right) thin(c, a []float32, m, from, n, lda, ldc int) {
 	for i := range m {
 		r.thinRow(c[i*ldc:][:n], a[i*lda:][:r.k], 0, from)
 	}
 }
 
 // thinRow adds a row of as many elements as a has, times rows of r from first on, to c, which begins with column from.
-func (r *Right[T]) thinRow(c, a []T, first, from int) {
+func (r *Right) thinRow(c, a []float32, first, from int) {
 	t, j := &r.tile, 0
-	if t.row != nil {
-		for ; j+rowPanels*t.cols <= len(c); j += rowPanels * t.cols {
-			t.row(c[j:], a, r.panels[(from+j)*r.k+first*t.cols:], t.cols*r.k)
+	for panels := rowPanels; t.row != nil && panels >= 2; panels /= 2 {
+		for ; j+panels*t.cols <= len(c); j += panels * t.cols {
+			t.row(c[j:][:panels*t.cols], a, r.panels[(from+j)*r.k+first*t.cols:], t.cols*r.k)
 		}
 	}
 	for ; j < len(c); j += t.cols {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestAddMatMul compares products of parts of a right operand with those of the portable loops: rows of every number, columns
-// that fill a part of a tile, and rows of a that lie in the middle of longer ones.
+// that fill a part of a tile, and rows of a that lie in the middle of longer ones or overlap.
 func TestAddMatMul(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
@@ -25,7 +25,10 @@ func TestAddMatMul(t *testing.T) {
 			width, first := 1+r.IntN(n-from), r.IntN(k)
 			steps := 1 + r.IntN(min(k-first, MostSteps))
 			lda, ldc := steps+r.IntN(3), width+r.IntN(3)
-			a, c := make([]float32, m*lda), make([]float32, m*ldc)
+			if r.IntN(3) == 0 {
+				lda = r.IntN(steps) // rows overlap, or are all the same
+			}
+			a, c := make([]float32, (m-1)*lda+steps), make([]float32, m*ldc)
 			for i := range a {
 				a[i] = float32(r.IntN(9) - 4)
 			}

@@ -29,37 +29,26 @@ func checkedColumn(c, a, b []float32, m, k, lda, ldb, ldc int, set bool) {
 func tileAt6x64(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)
 
 //go:noescape
-func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
 
 //go:noescape
-func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
 
 //go:noescape
-func lines4x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
+func lines4x32(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
 
 // checkedLines is lines of AVX-512 with a look at the operands before.
-func checkedLines(c []float32, ldc int, a []float32, lda int, b []float32, rows, cols int, set bool, edge *[maxTile]float32) {
-	const width = 2 * lanes512
-	steps := len(b) / width
+func checkedLines(c []float32, ldc int, a []float32, lda int, b []float32, rows, cols int, set bool) {
+	steps := len(b) / (2 * lanes512)
 	_, _ = c[(rows-1)*ldc+cols-1], a[(rows-1)*lda+steps-1]
-	run, whole := lines12x32, cols == width
+	run := lines12x32
 	switch {
 	case rows == fewLines:
 		run = lines4x32
 	case cols <= lanes512:
-		run, whole = lines12x16, cols == lanes512
+		run = lines12x16
 	}
-	if whole {
-		run(&c[0], ldc, &a[0], lda, &b[0], steps, set)
-		return
-	}
-	for r := 0; r < rows && !set; r++ {
-		copy(edge[r*width:], c[r*ldc:][:cols])
-	}
-	run(&edge[0], width, &a[0], lda, &b[0], steps, set)
-	for r := range rows {
-		copy(c[r*ldc:][:cols], edge[r*width:])
-	}
+	run(&c[0], ldc, &a[0], lda, &b[0], steps, cols, set)
 }
 
 //go:noescape

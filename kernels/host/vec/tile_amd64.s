@@ -351,7 +351,8 @@ done:
 	RET
 
 // A tile of lines reads the rows of a where they lie, R8 bytes apart, instead of a panel of them: AX, R10, R11 and R12 are at
-// every third one.
+// every third one. Of c it has the first columns, as many as there are bits in K1 and K2:
+// SI, at first.
 
 #define LINEPOINTERS \
 	SHLQ $2, R8; \
@@ -360,6 +361,24 @@ done:
 	LEAQ (AX)(R13*1), R10; \
 	LEAQ (R10)(R13*1), R11; \
 	LEAQ (R11)(R13*1), R12
+
+#define COLUMNMASKS \
+	MOVL $-1, R13; \
+	BZHIL SI, R13, R13; \
+	KMOVW R13, K1; \
+	SHRL $16, R13; \
+	KMOVW R13, K2
+
+// LOADLINE and STORELINE move a row of the tile and go to the next.
+#define LOADLINE(c0, c1) \
+	VMOVUPS.Z (SI), K1, c0; \
+	VMOVUPS.Z 64(SI), K2, c1; \
+	ADDQ DX, SI
+
+#define STORELINE(c0, c1) \
+	VMOVUPS c0, K1, (SI); \
+	VMOVUPS c1, K2, 64(SI); \
+	ADDQ DX, SI
 
 // LINESTEP512 is STEP512 for step i of rows where they lie.
 #define LINESTEP512(i) \
@@ -378,19 +397,33 @@ done:
 	ROW512((i*4)(R12)(R8*1), Z6, Z28, Z29); \
 	ROW512((i*4)(R12)(R8*2), Z7, Z30, Z31)
 
-// func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
-TEXT ·lines12x32(SB), NOSPLIT, $0-49
+// func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
+TEXT ·lines12x32(SB), NOSPLIT, $0-57
 	MOVQ c+0(FP), DI
 	MOVQ ldc+8(FP), DX
 	MOVQ a+16(FP), AX
 	MOVQ lda+24(FP), R8
 	MOVQ b+32(FP), BX
 	MOVQ steps+40(FP), CX
-	MOVBLZX set+48(FP), R9
+	MOVBLZX set+56(FP), R9
 	LINEPOINTERS
+	MOVQ cols+48(FP), SI
+	COLUMNMASKS
 	TESTL R9, R9
 	JNE  zero
-	LOADTILE512
+	MOVQ DI, SI
+	LOADLINE(Z8, Z9)
+	LOADLINE(Z10, Z11)
+	LOADLINE(Z12, Z13)
+	LOADLINE(Z14, Z15)
+	LOADLINE(Z16, Z17)
+	LOADLINE(Z18, Z19)
+	LOADLINE(Z20, Z21)
+	LOADLINE(Z22, Z23)
+	LOADLINE(Z24, Z25)
+	LOADLINE(Z26, Z27)
+	LOADLINE(Z28, Z29)
+	LOADLINE(Z30, Z31)
 	JMP  begin
 
 zero:
@@ -428,7 +461,19 @@ one:
 	JNZ  one
 
 done:
-	STORETILE512
+	MOVQ DI, SI
+	STORELINE(Z8, Z9)
+	STORELINE(Z10, Z11)
+	STORELINE(Z12, Z13)
+	STORELINE(Z14, Z15)
+	STORELINE(Z16, Z17)
+	STORELINE(Z18, Z19)
+	STORELINE(Z20, Z21)
+	STORELINE(Z22, Z23)
+	STORELINE(Z24, Z25)
+	STORELINE(Z26, Z27)
+	STORELINE(Z28, Z29)
+	STORELINE(Z30, Z31)
 	VZEROUPPER
 	RET
 
@@ -451,23 +496,25 @@ done:
 	VFMADD231PS.BCST (i*4)(R12)(R8*2), Z0, Z30
 
 #define LOADCOLUMN512(c0) \
-	VMOVUPS (SI), c0; \
+	VMOVUPS.Z (SI), K1, c0; \
 	ADDQ DX, SI
 
 #define STORECOLUMN512(c0) \
-	VMOVUPS c0, (SI); \
+	VMOVUPS c0, K1, (SI); \
 	ADDQ DX, SI
 
-// func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
-TEXT ·lines12x16(SB), NOSPLIT, $0-49
+// func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
+TEXT ·lines12x16(SB), NOSPLIT, $0-57
 	MOVQ c+0(FP), DI
 	MOVQ ldc+8(FP), DX
 	MOVQ a+16(FP), AX
 	MOVQ lda+24(FP), R8
 	MOVQ b+32(FP), BX
 	MOVQ steps+40(FP), CX
-	MOVBLZX set+48(FP), R9
+	MOVBLZX set+56(FP), R9
 	LINEPOINTERS
+	MOVQ cols+48(FP), SI
+	COLUMNMASKS
 	ZEROTILE512
 	TESTL R9, R9
 	JNE  begin
@@ -543,24 +590,26 @@ done:
 	ROW512((i*4)(AX)(R8*2), Z4, Z12, Z13); \
 	ROW512((i*4)(R10), Z5, Z14, Z15)
 
-// func lines4x32(c *float32, ldc int, a *float32, lda int, b *float32, steps int, set bool)
-TEXT ·lines4x32(SB), NOSPLIT, $0-49
+// func lines4x32(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
+TEXT ·lines4x32(SB), NOSPLIT, $0-57
 	MOVQ c+0(FP), DI
 	MOVQ ldc+8(FP), DX
 	MOVQ a+16(FP), AX
 	MOVQ lda+24(FP), R8
 	MOVQ b+32(FP), BX
 	MOVQ steps+40(FP), CX
-	MOVBLZX set+48(FP), R9
+	MOVBLZX set+56(FP), R9
 	LINEPOINTERS
+	MOVQ cols+48(FP), SI
+	COLUMNMASKS
 	ZEROTILE512
 	TESTL R9, R9
 	JNE  begin
 	MOVQ DI, SI
-	LOAD512(Z8, Z9)
-	LOAD512(Z10, Z11)
-	LOAD512(Z12, Z13)
-	LOAD512(Z14, Z15)
+	LOADLINE(Z8, Z9)
+	LOADLINE(Z10, Z11)
+	LOADLINE(Z12, Z13)
+	LOADLINE(Z14, Z15)
 
 begin:
 	SUBQ $4, CX
@@ -591,10 +640,10 @@ one:
 
 done:
 	MOVQ DI, SI
-	STORE512(Z8, Z9)
-	STORE512(Z10, Z11)
-	STORE512(Z12, Z13)
-	STORE512(Z14, Z15)
+	STORELINE(Z8, Z9)
+	STORELINE(Z10, Z11)
+	STORELINE(Z12, Z13)
+	STORELINE(Z14, Z15)
 	VZEROUPPER
 	RET
 

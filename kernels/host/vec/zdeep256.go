@@ -12,57 +12,110 @@ import (
 // The last vector of a run of channels ends where the run does, and has some channels that the one before had too. Runs that are
 // shorter than a vector fill a part of one.
 
-// depthwise256 is Depthwise. Four windows use a weight that has been loaded.
+// depthwise256 is Depthwise. Four windows use a weight that has been loaded; those that are left over are computed one by one.
 // SAFETY: the caller has seen to it that all runs lie in their slices.
 func depthwise256(to, x, w []float32, taps []Tap, n, step, channels int) {
+	i := 0
 	if channels < lanes256 {
-		depthwiseFew256(to, x, w, taps, n, step, channels)
-		return
+		i = depthwiseFew256(to, x, w, taps, n, step, channels)
+	} else if n >= 4 {
+		from, weights, out := unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), unsafe.Pointer(&to[0])
+		for c := 0; c < channels; c += lanes256 {
+			c = min(c, channels-lanes256)
+			for i = 0; i+4 <= n; i += 4 {
+				fourWindows256(unsafe.Add(out, 4*(i*channels+c)), unsafe.Add(from, 4*(i*step+c)), unsafe.Add(weights, 4*c), taps, step, channels)
+			}
+		}
 	}
-	from, weights, out := unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), unsafe.Pointer(&to[0])
-	for c := 0; c < channels; c += lanes256 {
-		c = min(c, channels-lanes256)
-		i := 0
-		for ; i+4 <= n; i += 4 {
-			var s0, s1, s2, s3 archsimd.Float32x8
-			at := unsafe.Add(from, 4*(i*step+c))
-			for t := range taps {
-				k := floats256(weights, 4*(int(taps[t].Number)*channels+c))
-				p := unsafe.Add(at, 4*taps[t].Offset)
-				s0 = floats256(p, 0).MulAdd(k, s0)
-				s1 = floats256(p, 4*step).MulAdd(k, s1)
-				s2 = floats256(p, 8*step).MulAdd(k, s2)
-				s3 = floats256(p, 12*step).MulAdd(k, s3)
-			}
-			y := unsafe.Add(out, 4*(i*channels+c))
-			s0.Store((*[lanes256]float32)(y))
-			s1.Store((*[lanes256]float32)(unsafe.Add(y, 4*channels)))
-			s2.Store((*[lanes256]float32)(unsafe.Add(y, 8*channels)))
-			s3.Store((*[lanes256]float32)(unsafe.Add(y, 12*channels)))
-		}
-		for ; i < n; i++ {
-			var s archsimd.Float32x8
-			at := unsafe.Add(from, 4*(i*step+c))
-			for t := range taps {
-				s = floats256(at, 4*taps[t].Offset).MulAdd(floats256(weights, 4*(int(taps[t].Number)*channels+c)), s)
-			}
-			s.Store((*[lanes256]float32)(unsafe.Add(out, 4*(i*channels+c))))
-		}
+	for ; i < n; i++ {
+		depthwiseWindow256(to[i*channels:][:channels], x[i*step:], w, taps)
 	}
 	archsimd.ClearAVXUpperBits()
 }
 
-// depthwiseFew256 is depthwise256 for runs that are shorter than a vector.
-func depthwiseFew256(to, x, w []float32, taps []Tap, n, step, channels int) {
-	for i := range n {
-		var s archsimd.Float32x8
-		for _, t := range taps {
-			v := archsimd.LoadFloat32x8SlicePart(x[i*step+t.Offset:][:channels])
-			s = v.MulAdd(archsimd.LoadFloat32x8SlicePart(w[int(t.Number)*channels:][:channels]), s)
-		}
-		s.StoreSlicePart(to[i*channels:][:channels])
+// fourWindows256 computes a vector of channels of four windows.
+// SAFETY: the caller has seen to it that all of them lie in their slices.
+func fourWindows256(to, from, weights unsafe.Pointer, taps []Tap, step, channels int) {
+	var s0, s1, s2, s3 archsimd.Float32x8
+	for t := range taps {
+		k := floats256(weights, 4*int(taps[t].Number)*channels)
+		p := unsafe.Add(from, 4*taps[t].Offset)
+		s0 = floats256(p, 0).MulAdd(k, s0)
+		s1 = floats256(p, 4*step).MulAdd(k, s1)
+		s2 = floats256(p, 8*step).MulAdd(k, s2)
+		s3 = floats256(p, 12*step).MulAdd(k, s3)
 	}
-	archsimd.ClearAVXUpperBits()
+	s0.Store((*[lanes256]float32)(to))
+	s1.Store((*[lanes256]float32)(unsafe.Add(to, 4*channels)))
+	s2.Store((*[lanes256]float32)(unsafe.Add(to, 8*channels)))
+	s3.Store((*[lanes256]float32)(unsafe.Add(to, 12*channels)))
+}
+
+// depthwiseWindow256 computes one window, four vectors of channels side by side, so that no addition waits for the one before.
+// SAFETY: the caller has seen to it that all runs lie in their slices.
+func depthwiseWindow256(to, x, w []float32, taps []Tap) {
+	channels, c := len(to), 0
+	if channels < lanes256 {
+		depthwisePart256(to, x, w, taps)
+		return
+	}
+	from, weights, out := unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), unsafe.Pointer(&to[0])
+	for ; c+4*lanes256 <= channels; c += 4 * lanes256 {
+		var s0, s1, s2, s3 archsimd.Float32x8
+		for t := range taps {
+			p, k := unsafe.Add(from, 4*(taps[t].Offset+c)), unsafe.Add(weights, 4*(int(taps[t].Number)*channels+c))
+			s0 = floats256(p, 0).MulAdd(floats256(k, 0), s0)
+			s1 = floats256(p, 4*lanes256).MulAdd(floats256(k, 4*lanes256), s1)
+			s2 = floats256(p, 8*lanes256).MulAdd(floats256(k, 8*lanes256), s2)
+			s3 = floats256(p, 12*lanes256).MulAdd(floats256(k, 12*lanes256), s3)
+		}
+		y := (*[4][lanes256]float32)(unsafe.Add(out, 4*c))
+		s0.Store(&y[0])
+		s1.Store(&y[1])
+		s2.Store(&y[2])
+		s3.Store(&y[3])
+	}
+	for ; c < channels; c += lanes256 {
+		c = min(c, channels-lanes256)
+		var s archsimd.Float32x8
+		for t := range taps {
+			s = floats256(from, 4*(taps[t].Offset+c)).MulAdd(floats256(weights, 4*(int(taps[t].Number)*channels+c)), s)
+		}
+		s.Store((*[lanes256]float32)(unsafe.Add(out, 4*c)))
+	}
+}
+
+// A vector that begins with a run shorter than itself has elements of what is behind it too. Where these are in the slices they
+// are computed with the others, and the results of the next windows, which come later, replace what they make.
+
+// depthwiseFew256 is the part of depthwise256 for runs that are shorter than a vector in which whole vectors lie in the slices:
+// it answers how many windows it has computed, in fours.
+func depthwiseFew256(to, x, w []float32, taps []Tap, n, step, channels int) (i int) {
+	for t := range taps {
+		if int(taps[t].Number)*channels+lanes256 > len(w) {
+			return 0
+		}
+	}
+	for ; i+4 <= n && (i+3)*channels+lanes256 <= len(to); i += 4 {
+		for t := range taps {
+			if (i+3)*step+taps[t].Offset+lanes256 > len(x) {
+				return i
+			}
+		}
+		fourWindows256(unsafe.Pointer(&to[i*channels]), unsafe.Pointer(&x[i*step]), unsafe.Pointer(&w[0]), taps, step, channels)
+	}
+	return i
+}
+
+// depthwisePart256 computes one window whose run is shorter than a vector.
+func depthwisePart256(to, x, w []float32, taps []Tap) {
+	channels := len(to)
+	var s archsimd.Float32x8
+	for _, t := range taps {
+		v := archsimd.LoadFloat32x8SlicePart(x[t.Offset:][:channels])
+		s = v.MulAdd(archsimd.LoadFloat32x8SlicePart(w[int(t.Number)*channels:][:channels]), s)
+	}
+	s.StoreSlicePart(to)
 }
 
 // maxDeep256 is MaxDeep.

@@ -59,9 +59,13 @@ func few256(c, a, b []float32, ldb int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// row256 is row of a tile of float32: eight vectors of c stay in registers while all rows of b are added.
+// row256 is row of a tile of float32: eight vectors of c stay in registers while all rows of b are added, or four.
 func row256(c, a, b []float32, stride int) {
 	const width = 2 * lanes256
+	if len(c) < rowPanels*width {
+		pair256(c, a, b, stride)
+		return
+	}
 	to := c[:rowPanels*width]
 	_ = b[(rowPanels-1)*stride+len(a)*width-1]
 	y0, y1 := archsimd.LoadFloat32x8(at256(&to[0])), archsimd.LoadFloat32x8(at256(&to[lanes256]))
@@ -92,6 +96,31 @@ func row256(c, a, b []float32, stride int) {
 	y5.Store(at256(&to[2*width+lanes256]))
 	y6.Store(at256(&to[3*width]))
 	y7.Store(at256(&to[3*width+lanes256]))
+	archsimd.ClearAVXUpperBits()
+}
+
+// pair256 is row256 for two panels.
+func pair256(c, a, b []float32, stride int) {
+	const width = 2 * lanes256
+	to := c[:2*width]
+	_ = b[stride+len(a)*width-1]
+	y0, y1 := archsimd.LoadFloat32x8(at256(&to[0])), archsimd.LoadFloat32x8(at256(&to[lanes256]))
+	y2, y3 := archsimd.LoadFloat32x8(at256(&to[width])), archsimd.LoadFloat32x8(at256(&to[width+lanes256]))
+	base := unsafe.Pointer(&b[0])
+	for l := range a {
+		// SAFETY: the last row of the second panel ends inside of b.
+		at := unsafe.Add(base, l*width*4)
+		r0, r1 := (*[2][lanes256]float32)(at), (*[2][lanes256]float32)(unsafe.Add(at, stride*4))
+		x := archsimd.BroadcastFloat32x8(a[l])
+		y0 = x.MulAdd(archsimd.LoadFloat32x8(&r0[0]), y0)
+		y1 = x.MulAdd(archsimd.LoadFloat32x8(&r0[1]), y1)
+		y2 = x.MulAdd(archsimd.LoadFloat32x8(&r1[0]), y2)
+		y3 = x.MulAdd(archsimd.LoadFloat32x8(&r1[1]), y3)
+	}
+	y0.Store(at256(&to[0]))
+	y1.Store(at256(&to[lanes256]))
+	y2.Store(at256(&to[width]))
+	y3.Store(at256(&to[width+lanes256]))
 	archsimd.ClearAVXUpperBits()
 }
 

@@ -1,0 +1,68 @@
+package host
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// TestConvolutionsOfPaddedLines compares convolutions whose windows read padded lines with the kernels for any layout, and looks
+// at which convolutions these are. The elements are small integers, so that sums are exact in every order. Images come with
+// their channels last, and first.
+func TestConvolutionsOfPaddedLines(t *testing.T) {
+	triple := func(a, b, c int) [op.MaxSpatial]int { return [op.MaxSpatial]int{a, b, c} }
+	one, none := triple(1, 1, 1), triple(0, 0, 0)
+	cases := []struct {
+		what   string
+		c      convCase
+		padded bool
+	}{
+		{"a first layer", convCase{2, 1, 3, 24, triple(1, 35, 47), triple(1, 3, 3), triple(1, 2, 2), one, triple(0, 1, 1), 2}, true},
+		{"columns of two panels and a half", convCase{1, 1, 7, 70, triple(1, 20, 24), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, true},
+		{"a line of the kernel of several parts", convCase{1, 1, 130, 16, triple(1, 9, 12), triple(1, 2, 3), one, one, triple(0, 1, 1), 2}, true},
+		{"more padding than image", convCase{1, 1, 2, 5, triple(1, 2, 2), triple(1, 5, 5), one, one, triple(0, 6, 7), 2}, true},
+		{"lines of the kernel far apart", convCase{2, 1, 4, 9, triple(1, 17, 71), triple(1, 3, 2), triple(1, 3, 1), triple(1, 4, 1), triple(0, 3, 0), 2}, true},
+		{"one line", convCase{3, 1, 5, 8, triple(1, 1, 60), triple(1, 1, 5), triple(1, 1, 1), one, triple(0, 0, 2), 1}, true},
+		{"planes of a volume", convCase{1, 1, 4, 6, triple(3, 7, 24), triple(1, 3, 3), triple(2, 1, 1), one, triple(1, 1, 1), 3}, true},
+		{"no overlap", convCase{1, 1, 3, 8, triple(1, 48, 48), triple(1, 4, 4), triple(1, 4, 4), one, none, 2}, false},
+		{"short lines", convCase{1, 1, 8, 8, triple(1, 20, 9), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, false},
+		{"elements of the kernel far apart", convCase{1, 1, 8, 8, triple(1, 20, 28), triple(1, 3, 3), one, triple(1, 1, 2), triple(0, 1, 2), 2}, false},
+		{"a volume", convCase{1, 1, 4, 6, triple(3, 7, 24), triple(3, 3, 3), one, one, one, 3}, false},
+	}
+	r := rand.New(rand.NewPCG(33, 34))
+	eachMode(t, func(t *testing.T, rig *rig) {
+		for _, test := range cases {
+			for _, turns := range []bool{false, true} {
+				known, plain, call := channelsLastCase(r, rig, &test.c, turns)
+				want, got := call(), call()
+				k := known.(*program).kernel.(*sequence).stages[0].kernel.(*convolution[float32])
+				require.Equal(t, test.padded, k.padded, test.what)
+				fill := slice[float32](want.In[0].Addr, want.In[0].Numel())
+				for i := range fill {
+					fill[i] = float32(r.IntN(5) - 2)
+				}
+				copy(slice[float32](got.In[0].Addr, got.In[0].Numel()), fill)
+				require.NoError(t, runPlan(rig, plain, want))
+				require.NoError(t, runPlan(rig, known, got))
+				require.Equal(t, bytesOut(want), bytesOut(got), "%s, turned %v", test.what, turns)
+			}
+		}
+	})
+}
+
+// BenchmarkPaddedLines is the first layer of many networks.
+func BenchmarkPaddedLines(b *testing.B) {
+	rig := newRig(b, Config{Threads: 1})
+	c := convCase{1, 1, 3, 24, [op.MaxSpatial]int{1, 224, 224}, [op.MaxSpatial]int{1, 3, 3}, [op.MaxSpatial]int{1, 2, 2}, [op.MaxSpatial]int{1, 1, 1}, [op.MaxSpatial]int{0, 1, 1}, 2}
+	var known device.Program
+	known, _, call := channelsLastCase(rand.New(rand.NewPCG(35, 36)), rig, &c, true)
+	run := call()
+	run.Workspace = room(known.Workspace(run))
+	for b.Loop() {
+		rig.stream.Run(known, run)
+	}
+}
