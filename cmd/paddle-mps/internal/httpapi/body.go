@@ -19,6 +19,9 @@ var grace = 20 * time.Second
 // pace is how many bytes a second a client then has to send.
 const pace = 32 << 10
 
+// AtPace is the time that bytes may take to arrive, or to be read, beside the grace that a client has.
+func AtPace(bytes int64) time.Duration { return time.Duration(bytes/pace) * time.Second }
+
 // piece is how much memory is taken before any byte has arrived, and how much is read before the pace is looked at.
 const piece = 1 << 20
 
@@ -184,7 +187,7 @@ func (p *pacer) Read(b []byte) (int, error) {
 	// use up its grace.
 	if p.got == 0 || p.got-p.set >= pace {
 		p.set = p.got
-		until := p.start.Add(grace + time.Duration(p.got/pace)*time.Second)
+		until := p.start.Add(grace + AtPace(p.got))
 		_ = p.control.SetReadDeadline(until) // a writer of tests has none
 	}
 	// A chunk of one byte costs as much as one of many.

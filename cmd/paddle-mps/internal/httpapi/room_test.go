@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,5 +87,46 @@ func TestRoomOfOutputs(t *testing.T) {
 		w := ask(a, http.MethodPost, infer, body)
 		require.Equal(t, code, w.Code, "%d: %s", bound, w.Body)
 		require.Zero(t, a.Room.Used())
+	}
+}
+
+// unread is the writer of a connection whose client does not read: a write ends when its deadline has passed, which is at once.
+type unread struct {
+	http.ResponseWriter
+	deadline time.Time
+}
+
+// SetWriteDeadline is that of a connection; see http.ResponseController.
+func (u *unread) SetWriteDeadline(at time.Time) error {
+	u.deadline = at
+	return nil
+}
+
+func (u *unread) Write([]byte) (int, error) {
+	if u.deadline.IsZero() {
+		panic("the write waits forever")
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// TestRoomOfClientsThatDoNotRead: a client has the time for a response that its size asks for, and what was held for it is there for
+// others afterwards, however the response is encoded.
+func TestRoomOfClientsThatDoNotRead(t *testing.T) {
+	const n = 4 * pace // elements, so that the pace adds 16 seconds or more
+	a, _ := served(t, "")
+	a.Room = NewRoom(1 << 30)
+	body := `{"inputs":[{"name":"x","datatype":"FP32","shape":[1,` + strconv.Itoa(n) + `],"data":[0` + strings.Repeat(",0", n-1) + `]}],"outputs":[{"name":"y","parameters":{"binary_data":BINARY}}]}`
+	for _, binary := range []string{"true", "false"} {
+		for _, encoding := range []string{"identity", "gzip", "deflate"} {
+			w := &unread{ResponseWriter: httptest.NewRecorder()}
+			r := httptest.NewRequest(http.MethodPost, infer, strings.NewReader(strings.Replace(body, "BINARY", binary, 1)))
+			r.Header.Set("Accept-Encoding", encoding)
+			before := time.Now()
+			a.ServeHTTP(w, r)
+			require.Zero(t, a.Room.Used())
+			least, most := grace+AtPace(2*n), grace+AtPace(8*n) // zeros are two bytes as text, and four otherwise
+			require.False(t, w.deadline.Before(before.Add(least)), "%s %s", binary, encoding)
+			require.False(t, w.deadline.After(time.Now().Add(most)), "%s %s", binary, encoding)
+		}
 	}
 }
