@@ -4,8 +4,10 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -157,6 +159,9 @@ func (c *call) fillTo(b *buffer, from io.Reader, size int64, lead int) (done boo
 		}
 		if err != nil {
 			c.w.Header().Set("Connection", "close")
+			if errors.Is(err, os.ErrDeadlineExceeded) { // its text has addresses of the connection
+				err = fmt.Errorf("it arrives too slowly; want %d bytes a second after %v", pace, grace)
+			}
 			return false, serve.Errorf(serve.InvalidArg, "failed to read the request body: %s", err)
 		}
 	}

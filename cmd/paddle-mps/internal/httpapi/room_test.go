@@ -3,12 +3,14 @@ package httpapi
 import (
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +73,13 @@ func TestRoom(t *testing.T) {
 	w = httptest.NewRecorder()
 	a.ServeHTTP(w, r)
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	// Nor does one that arrives too slowly, whose client reads why.
+	r = httptest.NewRequest(http.MethodPost, infer, io.MultiReader(strings.NewReader("{"), iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})))
+	r.ContentLength = 10
+	w = httptest.NewRecorder()
+	a.ServeHTTP(w, r)
+	require.Equal(t, http.StatusBadRequest, w.Code)
+	require.JSONEq(t, `{"error":"failed to read the request body: it arrives too slowly; want 32768 bytes a second after 20s"}`, w.Body.String())
 	ask(a, http.MethodPost, infer, "{")
 	ask(a, http.MethodPost, "/v2/logging", "{}")
 	ask(a, http.MethodPost, infer, small, lengthHeader, strconv.Itoa(len(small)))
