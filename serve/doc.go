@@ -106,14 +106,15 @@
 // # Failures
 //
 // Every error that leaves the package is an [Error] with a code of the protocols, or one that [From] converts to
-// one. If a request fails while its batch runs, the whole batch fails, because the program runs on all of it;
-// whatever can be checked earlier is checked before batching. A panic in a kernel is recovered in the instance and
-// fails its batch; the server keeps running.
+// one. If a request fails while its batch runs, the whole batch fails, because the program runs on all of it: its requests
+// are then run one by one. Whatever can be checked earlier is checked before batching. A panic in a kernel is recovered in the
+// instance and fails its batch; the server keeps running.
 //
 // # Memory of models
 //
 // A file is read, not mapped, so it can be replaced in place while it is served. Its bytes stay in memory beside the
-// weights on the device, because compiling for other shapes reads constants from them.
+// weights on the device, because compiling for other shapes reads constants from them. Both are in Go's heap on the CPU. When a
+// version is closed, its memory is returned to the system at once: Go would keep it until as much again has been allocated.
 //
 // # Shutdown
 //

@@ -2,12 +2,14 @@ package serve
 
 import (
 	"context"
+	goruntime "runtime"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
 	"github.com/paddle-mps/paddle-mps/serve/batching"
 )
@@ -122,4 +124,47 @@ func TestInstancesForgetTheirRequests(t *testing.T) {
 			require.Zero(t, a)
 		}
 	}
+}
+
+// keptByHeap is how many bytes Go's heap has from the system.
+func keptByHeap() int64 {
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return int64(m.HeapSys - m.HeapReleased)
+}
+
+// product is the file of a product with a weight of n x n.
+func product(n int64) string {
+	return string(onnxtest.WithWeights([]onnxtest.Weight{{Name: "w", Dims: []int64{n, n}, Data: make([]float32, n*n)}},
+		[]onnxtest.Port{{Name: "x", Elem: onnxtest.Float, Dims: []int64{-1, n}}}, []onnxtest.Port{{Name: "y", Elem: onnxtest.Float, Dims: []int64{-1, n}}},
+		onnxtest.Node{Op: "MatMul", In: []string{"x", "w"}, Out: []string{"y"}}))
+}
+
+// TestMemoryOfModels: the file of a model and its packed weights go back to the system when the model is unloaded, and when
+// its load fails.
+func TestMemoryOfModels(t *testing.T) {
+	const n = 2048
+	const size = 4 * n * n // bytes of the weight, which the file and the packed operand have once each
+	s := started(t, map[string]string{"m/1/model.onnx": product(n)}, Options{Control: ControlExplicit})
+	runtime.ReturnMemory()
+	before := keptByHeap()
+	unloaded := func() bool { // after the version was closed
+		all, err := s.Index(true)
+		require.NoError(t, err)
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		return len(all) == 0 && s.models["m"].states[1].Word == Gone
+	}
+	for range 2 {
+		require.NoError(t, s.Load("m", Overrides{}))
+		_, err := s.Infer(t.Context(), input("m", []int64{1, n}, make([]float32, n)...))
+		require.NoError(t, err)
+		require.Greater(t, keptByHeap(), before+size, "the weights are in the heap")
+		require.NoError(t, s.Unload("m", false))
+		require.Eventually(t, unloaded, time.Minute, time.Millisecond)
+		require.Less(t, keptByHeap(), before+size/4)
+	}
+	// The configuration fits the file, and the file of the warm-up is missing: all else was made by then.
+	require.ErrorContains(t, s.Load("m", Overrides{Config: `{"max_batch_size":4,"model_warmup":[{"name":"w","batch_size":1,"inputs":{"x":{"data_type":"TYPE_FP32","dims":[2048],"input_data_file":"none"}}}]}`}), "warmup")
+	require.Less(t, keptByHeap(), before+size/4)
 }

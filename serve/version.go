@@ -74,7 +74,7 @@ func (v *Version) retire() {
 	v.close()
 }
 
-// close ends the instances and frees the programs. Nothing is in the queue.
+// close ends the instances, frees the programs and returns their memory to the system. Nothing is in the queue.
 func (v *Version) close() {
 	// A version whose load has failed may have neither a queue nor instances.
 	if v.queue != nil {
@@ -84,6 +84,13 @@ func (v *Version) close() {
 	for _, p := range v.programs {
 		p.Close()
 	}
+	if v.ensemble != nil {
+		return // it has no memory of its own
+	}
+	// Whoever still holds the version holds no weights through it: instances have them too, and default values of inputs are parts
+	// of the file.
+	v.programs, v.queue, v.inputs = nil, nil, nil
+	runtime.ReturnMemory()
 }
 
 // Config is the configuration that the version runs with. It is not to be changed.

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"fmt"
+	goruntime "runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -231,6 +233,14 @@ func (c *Context) EmptyCache() {
 		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
 		c.level()
 	}
+}
+
+// ReturnMemory returns to the system what Go's heap has kept of closed programs: constants that the CPU has packed, and files
+// that were read. Otherwise the heap keeps that memory until as much again has been allocated. It runs the garbage collector,
+// which takes milliseconds, so it is for the end of a model and not of each program.
+func ReturnMemory() {
+	goruntime.GC() // a sync.Pool in a kernel refers to it until the second collection
+	debug.FreeOSMemory()
 }
 
 // RecordHistory records the latest n events of the memory from now on; 0 stops it. cause, which may be nil,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,7 +240,7 @@ func (m *Model) Constants() (bytes int64) {
 	return bytes
 }
 
-// Close frees the programs and the file. No instance may be in use, then or later.
+// Close frees the programs and the file, and returns their memory to the system. No instance may be in use, then or later.
 func (m *Model) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -249,6 +248,6 @@ func (m *Model) Close() {
 		p.Close()
 	}
 	clear(m.programs)
-	_ = m.file.Close()   // it was only read
-	debug.FreeOSMemory() // packed weights are in the heap of Go, which would keep their memory until it has grown as far again
+	_ = m.file.Close() // it was only read
+	runtime.ReturnMemory()
 }

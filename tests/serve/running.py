@@ -35,7 +35,7 @@ class Server:
     def stop(self, how: int = signal.SIGTERM) -> int:
         """Ends the server and returns its status."""
         self.process.send_signal(how)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=60)  # it gives requests half of that
 
 
 @contextlib.contextmanager

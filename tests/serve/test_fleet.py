@@ -10,15 +10,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
-from typing import Any
 
 import models
 import pytest
 import running
 import test_models
-from test_serve_soak import IDENTITY, LOAD, load, right
+from test_serve_soak import IDENTITY, LOAD, load, loading, right, under_load
 
 FLEET = pathlib.Path(__file__).parents[2] / "examples" / "fleet"
 HAPROXY = os.environ.get("HAPROXY") or shutil.which("haproxy") or "/usr/sbin/haproxy"
@@ -61,7 +59,7 @@ class Fleet:
     def wait(self) -> None:
         """Until the proxy serves both protocols."""
         for protocol, address in (("http", self.http), ("grpc", self.grpc)):
-            for _ in range(200):
+            for _ in range(600):
                 line = [str(LOAD), *flags(protocol), "-requests=1", "-clients=1", "-seconds=0", address]
                 done = subprocess.run(line, capture_output=True, text=True)
                 if done.returncode == 0 and json.loads(done.stdout)["requests"] == 1:
@@ -96,29 +94,17 @@ def fleet(tmp_path):
 @pytest.mark.parametrize("protocol", ["http", "grpc"])
 def test_restarts_in_turn(fleet, protocol):
     """Each server is stopped by SIGTERM and started again under load: no request is lost."""
-    said: dict[str, Any] = {}
-    seconds = 12
-    thread = threading.Thread(
-        target=lambda: said.update(
-            load(getattr(fleet, protocol), "-clients=8", f"-seconds={seconds}", *flags(protocol))
-        )
-    )
-    thread.start()
-    for i in range(3):
-        time.sleep(1)
-        assert fleet.servers[i].stop() == 0
-        time.sleep(0.5)
-        fleet.servers[i] = fleet.start(i)
-        time.sleep(1)  # the proxy sees it
-    thread.join()
+    with loading(getattr(fleet, protocol), "-clients=8", *flags(protocol)) as said:
+        for server in fleet.servers:
+            under_load(server.http)
+        for i in range(3):
+            assert fleet.servers[i].stop() == 0
+            fleet.servers[i] = fleet.start(i)
+            under_load(fleet.servers[i].http)  # the proxy sees that it is back
     print(f"three servers behind HAProxy, restarted in turn, over {protocol}: {said}")
     right(said)
     assert said["refused"] == 0
     assert said["requests"] > 100
-    # All of them have served since they came back.
-    for http, _ in fleet.pairs:
-        stats = json.loads(test_models.fetch(f"127.0.0.1:{http}", "/v2/models/m/stats")[1])["model_stats"][0]
-        assert stats["inference_count"] > 0
 
 
 @needs_haproxy

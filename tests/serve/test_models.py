@@ -177,8 +177,8 @@ def test_polling(tmp_path):
         wait(lambda: not ready(client, "m"))
 
 
-def wait(condition, seconds: float = 10):
-    """Waits for a condition."""
+def wait(condition, seconds: float = 60):
+    """Waits for a condition, on a busy machine long."""
     import time
 
     until = time.monotonic() + seconds

@@ -10,11 +10,11 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +38,31 @@ def load(address: str, *options: str) -> dict[str, Any]:
     return found
 
 
+@contextlib.contextmanager
+def loading(address: str, *options: str) -> Iterator[dict[str, Any]]:
+    """Requests until the end of the block; afterwards what the client has seen. The block lasts until some were answered."""
+    client = subprocess.Popen([str(LOAD), "-seconds=0", *options, address], stdout=subprocess.PIPE, text=True)
+    said: dict[str, Any] = {}
+    try:
+        yield said
+        client.send_signal(signal.SIGINT)
+        said.update(json.loads(client.communicate(timeout=600)[0]))
+    finally:
+        client.kill()
+        client.wait()
+
+
 def right(said: dict[str, Any]) -> None:
     """Every request was answered with what it sent."""
     assert (said["failed"], said["wrong"], said["refused"]) == (0, 0, 0), said
 
 
 class Footprint:
-    """Memory in KiB, threads and descriptors of a server: the least of a second, because connections close a little later."""
+    """Memory in KiB, threads and descriptors of a server: the least of a second, once it has closed all connections."""
 
     def __init__(self, server: Server) -> None:
         folder = Path(f"/proc/{server.process.pid}")
+        test_models.wait(lambda: not any(map(is_connection, (folder / "fd").iterdir())))
         samples = []
         for _ in range(20):
             status = (folder / "status").read_text()
@@ -58,6 +73,19 @@ class Footprint:
 
     def __str__(self) -> str:
         return f"{self.memory / 1024:.1f} MiB, {self.threads} threads, {self.files} files"
+
+
+def is_connection(descriptor: Path) -> bool:
+    """Whether a descriptor is a connection of TCP that is open on both sides, or waits to be closed."""
+    try:
+        inode = os.readlink(descriptor).removeprefix("socket:[").removesuffix("]")
+    except OSError:
+        return False  # it was closed just now
+    return any(
+        fields[9] == inode and fields[3] != "0A"  # what listens is no connection
+        for table in ("tcp", "tcp6")
+        for fields in map(str.split, Path(f"/proc/net/{table}").read_text().splitlines()[1:])
+    )
 
 
 def flat(before: Footprint, after: Footprint, allowed: float) -> None:
@@ -87,9 +115,15 @@ def infer(server: Server, model: str = "m") -> tuple[int, dict[str, Any]]:
     return status, json.loads(text)
 
 
-def statistics(server: Server) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(test_models.fetch(server.http, "/v2/models/m/stats")[1])["model_stats"][0]
+def statistics(address: str) -> dict[str, Any]:
+    """Those of the model at an address of HTTP."""
+    found: dict[str, Any] = json.loads(test_models.fetch(address, "/v2/models/m/stats")[1])["model_stats"][0]
     return found
+
+
+def under_load(address: str, requests: int = 1) -> None:
+    """Waits until so many requests were answered by the version that serves."""
+    test_models.wait(lambda: statistics(address)["inference_count"] >= requests)
 
 
 @pytest.mark.parametrize("protocol", ["http", "grpc"])
@@ -107,7 +141,7 @@ def test_requests(tmp_path, protocol):
         right(said)
         after = Footprint(server)
         assert said["requests"] == count
-        got = statistics(server)
+        got = statistics(server.http)
         assert got["inference_count"] == got["execution_count"] == got["inference_stats"]["success"]["count"] == total
         assert got["inference_stats"]["fail"]["count"] == 0
         print(f"{count} requests of 16 clients over {protocol}: {said}")
@@ -120,16 +154,15 @@ def test_versions_under_load(tmp_path):
     count = 30 if LONG else 8
     models.unary(tmp_path / "m", "Identity", dims=("n",), config=IDENTITY)
     with serving(str(tmp_path), "--model-control-mode=explicit", "--load-model=m", "--log-info=false") as server:
-        said: dict[str, Any] = {}
-        seconds = f"-seconds={count * 0.7}"
-        thread = threading.Thread(target=lambda: said.update(load(server.http, "-clients=8", seconds)))
-        thread.start()
-        for version in range(2, count + 2):
-            models.unary(tmp_path / "m", "Identity", dims=("n",), config=IDENTITY, version=version)
-            assert test_models.fetch(server.http, "/v2/repository/models/m/load", b"{}")[0] == 200
-            assert infer(server)[1]["model_version"] == str(version)
-        thread.join()
+        with loading(server.http, "-clients=8") as said:
+            for version in range(2, count + 2):
+                under_load(server.http, 1000)
+                models.unary(tmp_path / "m", "Identity", dims=("n",), config=IDENTITY, version=version)
+                assert test_models.fetch(server.http, "/v2/repository/models/m/load", b"{}")[0] == 200
+                assert infer(server)[1]["model_version"] == str(version)
+            under_load(server.http, 1000)
         right(said)
+        assert said["requests"] > 1000 * count
         print(f"{count} versions under 8 clients: {said}")
 
 
@@ -165,9 +198,9 @@ def test_full_queue(tmp_path, small_heap):
     with serving(str(tmp_path), "--log-info=false") as server:
         options = "-clients=48", "-batched", "-any", "-bytes=4096"
         load(server.http, *options, "-seconds=6")  # the heap of Go grows to its size
-        before, first = Footprint(server), statistics(server)
+        before, first = Footprint(server), statistics(server.http)
         said = load(server.http, *options, f"-seconds={20 if LONG else 3}")
-        after, last = Footprint(server), statistics(server)
+        after, last = Footprint(server), statistics(server.http)
         compute = last["inference_stats"]["compute_infer"]["ns"] - first["inference_stats"]["compute_infer"]["ns"]
         each = compute / (last["execution_count"] - first["execution_count"]) / 1000
         print(f"48 clients on a queue of 8: {said}, an execution takes {each:.0f} us")
@@ -229,7 +262,6 @@ def test_connections_that_come_and_go(tmp_path, small_heap):
                     one.sendall(
                         (b"POST /v2/models/m/infer HTTP/1.1\r\n", b"", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")[i % 3]
                     )
-            time.sleep(1)
         flat(before, Footprint(server), 1.1)
         assert infer(server)[0] == 200
 
@@ -240,13 +272,10 @@ def test_end_under_load(tmp_path, protocol):
     models.unary(tmp_path / "m", "Identity", dims=("n",), config=IDENTITY)
     server = Server(str(tmp_path), "--log-info=false")
     try:
-        said: dict[str, Any] = {}
-        options = ["-clients=8", "-seconds=2", *(["-grpc"] if protocol == "grpc" else [])]
-        thread = threading.Thread(target=lambda: said.update(load(getattr(server, protocol), *options)))
-        thread.start()
-        time.sleep(0.7)
-        assert server.stop() == 0
-        thread.join()
+        options = ["-clients=8", *(["-grpc"] if protocol == "grpc" else [])]
+        with loading(getattr(server, protocol), *options) as said:
+            under_load(server.http)
+            assert server.stop() == 0
         assert said["requests"] > 0 and said["wrong"] == 0, said
         assert re.search("EOF|reset|refused|pipe|^$", said.get("error", "")), said
     finally:

@@ -93,22 +93,24 @@ def make(folder: pathlib.Path) -> None:
     r.model("identity", [node("Identity", "x", "y")], [("x", f32, ["n", 16])], [("y", f32, ["n", 16])])
     r.model("add", [node("Add", "a b", "c")], [("a", f32, [2, 3]), ("b", f32, [2, 3])], [("c", f32, [2, 3])])
     mlp = [node("Gemm", "x w b", "h"), node("Relu", "h", "y"), node("ReduceSum", "h axes", "s", keepdims=0)]
-    r.model(
-        "mlp",
-        mlp,
-        [("x", f32, ["n", 4])],
-        [("y", f32, ["n", 8]), ("s", f32, ["n"])],
-        "max_batch_size: 8\ndynamic_batching { max_queue_delay_microseconds: 20000 }\n"
-        + ports("input", [("x", "TYPE_FP32", "dims: [4]")])
-        + ports("output", [("y", "TYPE_FP32", "dims: [8]"), ("s", "TYPE_FP32", "dims: [1] reshape { shape: [] }")])
-        + "\nmodel_warmup [{ name: 'warm' batch_size: 2 inputs { key: 'x' value { data_type: TYPE_FP32 dims: [4] random_data: true } } }]"
-        + "\ninstance_group [{ kind: KIND_CPU count: 2 }]",
-        [
-            numpy_helper.from_array(WEIGHTS, "w"),
-            numpy_helper.from_array(BIAS, "b"),
-            numpy_helper.from_array(np.array([1], np.int64), "axes"),
-        ],
-    )
+    # A batch of the second one waits for more requests for as long as a busy machine needs.
+    for name, delay in (("mlp", 20_000), ("mlp_patient", 3_000_000)):
+        r.model(
+            name,
+            mlp,
+            [("x", f32, ["n", 4])],
+            [("y", f32, ["n", 8]), ("s", f32, ["n"])],
+            f"max_batch_size: 8\ndynamic_batching {{ max_queue_delay_microseconds: {delay} }}\n"
+            + ports("input", [("x", "TYPE_FP32", "dims: [4]")])
+            + ports("output", [("y", "TYPE_FP32", "dims: [8]"), ("s", "TYPE_FP32", "dims: [1] reshape { shape: [] }")])
+            + "\nmodel_warmup [{ name: 'warm' batch_size: 2 inputs { key: 'x' value { data_type: TYPE_FP32 dims: [4] random_data: true } } }]"
+            + "\ninstance_group [{ kind: KIND_CPU count: 2 }]",
+            [
+                numpy_helper.from_array(WEIGHTS, "w"),
+                numpy_helper.from_array(BIAS, "b"),
+                numpy_helper.from_array(np.array([1], np.int64), "axes"),
+            ],
+        )
     r.model(
         "open",
         [node("Transpose", "x", "t", perm=[0, 2, 1]), node("Add", "t one", "y")],

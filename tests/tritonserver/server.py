@@ -92,7 +92,7 @@ class Server:
             "--grpc-address=127.0.0.1",
             f"--grpc-port={grpc_port}",
             f"--metrics-port={self.metrics_port}",
-            "--exit-timeout-secs=5",
+            "--exit-timeout-secs=60",
         ]
         with log.open("wb") as out:
             self.process = subprocess.Popen(
@@ -102,7 +102,7 @@ class Server:
 
     def wait(self) -> None:
         """Until the server answers."""
-        for _ in range(300):
+        for _ in range(600):
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.text()}")
             try:
@@ -114,7 +114,7 @@ class Server:
 
     def stop(self) -> int:
         self.process.terminate()
-        return self.process.wait(60)
+        return self.process.wait(120)
 
     def text(self) -> str:
         return self.log.read_text(errors="replace")
@@ -141,7 +141,7 @@ class Server:
 
     def unload(self, name: str) -> None:
         self.json(f"/v2/repository/models/{name}/unload", {})
-        for _ in range(200):
+        for _ in range(3000):  # a minute: a busy machine takes long for large models
             index = {m["name"]: m.get("state") for m in self.json("/v2/repository/index", {})}
             if index[name] == "UNAVAILABLE":
                 return

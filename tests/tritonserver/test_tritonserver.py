@@ -73,18 +73,19 @@ def mlp(x: Any) -> tuple[Any, Any]:
 
 
 def test_requests_are_batched_and_split(server: Server, random: np.random.Generator) -> None:
-    server.load("mlp")
-    before = server.statistics("mlp")
+    name = "mlp_patient"
+    server.load(name)
+    before = server.statistics(name)
     xs = [random.standard_normal((1 + i % 3, 4)).astype(np.float32) for i in range(120)]
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(lambda x: server.infer("mlp", {"x": x}), xs))
+        answers = list(pool.map(lambda x: server.infer(name, {"x": x}), xs))
     for x, answer in zip(xs, answers, strict=True):
         y, s = mlp(x)
         # Sums of five products, each within an ulp of its own size.
         np.testing.assert_allclose(answer["y"], y, rtol=0, atol=1e-5)
         assert answer["s"].shape == (len(x), 1)
         np.testing.assert_allclose(answer["s"][:, 0], s, rtol=0, atol=1e-4)
-    after = server.statistics("mlp")
+    after = server.statistics(name)
     assert after["inference_count"] - before["inference_count"] == sum(map(len, xs))
     assert after["inference_stats"]["success"]["count"] - before["inference_stats"]["success"]["count"] == len(xs)
     assert after["execution_count"] - before["execution_count"] < len(xs)
@@ -381,10 +382,13 @@ def test_loads_and_unloads_leave_nothing(server: Server) -> None:
             server.unload("mlp")
 
     cycle(60)  # heaps of Go and of the server grow to their size
-    memory, threads, files = server.footprint()
-    cycle(LOADS)
-    after = server.footprint()
-    print(f"{LOADS} loads: {memory} -> {after[0]} KB, {threads} -> {after[1]} threads, {files} -> {after[2]} files")
-    assert after[0] <= memory * 1.03
-    assert after[1] <= threads + 2  # threads of the pool of Go come and go
-    assert after[2] <= files
+    # Go makes a thread whenever all of its threads are in calls, which a busy machine has at any time. What loads leave grows with
+    # each round of them, and what was made by chance does not.
+    grown, rounds = [True], 0
+    while any(grown) and rounds < 4:
+        (memory, threads, files), rounds = server.footprint(), rounds + 1
+        cycle(LOADS)
+        after = server.footprint()
+        print(f"{LOADS} loads: {memory} -> {after[0]} KB, {threads} -> {after[1]} threads, {files} -> {after[2]} files")
+        grown = [after[0] > memory * 1.03, after[1] > threads + 2, after[2] > files]
+    assert not any(grown)

@@ -47,7 +47,8 @@
 // (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes. A
 // message counts while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The elements of
 // typed contents count with the memory that they take (typed.go), and strings with what a run makes of them. Outputs count until
-// the client has read them (unsent.go). The unanswered requests of a stream are limited to the bytes of one message, or to one
+// the client has read them, for which it has a minute and the time of its size at 32 KiB a second: then the connection is closed
+// (unsent.go). The unanswered requests of a stream are limited to the bytes of one message, or to one
 // request.
 //
 // # Traces

@@ -10,15 +10,21 @@ import (
 )
 
 // arrival is the time that the message of a call has to arrive in: gRPC itself would hold what a client has sent of it for
-// as long as the connection lives. Tests make it shorter.
-var arrival = time.Minute
+// as long as the connection lives.
+const arrival = time.Minute
+
+// limit is a time that runs.
+type limit interface{ Stop() bool }
+
+// startLimit calls late after a time, unless the limit is stopped. Tests have a clock of their own.
+var startLimit = func(after time.Duration, late func()) limit { return time.AfterFunc(after, late) }
 
 // arriving is the context of a call whose message is on its way.
 type arriving struct {
 	context.Context
-	timer  *time.Timer
+	limit  limit
 	began  time.Time   // when its headers were there, if calls are traced
-	forget func() bool // that the end of the call ends the timer
+	forget func() bool // that the end of the call ends the limit
 }
 
 // arrivingKey is the key under which a context has its arriving.
@@ -40,12 +46,12 @@ func (a *API) limited(ctx context.Context, info *tap.Info) (context.Context, err
 	}
 	// The end of the context ends the read of the message, and with it the call.
 	within, cancel := context.WithCancel(ctx)
-	call := &arriving{Context: within, timer: time.AfterFunc(arrival, cancel)}
+	call := &arriving{Context: within, limit: startLimit(arrival, cancel)}
 	if a.Traces.On() {
 		call.began = time.Now()
 	}
 	// A call that its client gives up leaves nothing behind.
-	call.forget = context.AfterFunc(ctx, func() { call.timer.Stop() })
+	call.forget = context.AfterFunc(ctx, func() { call.limit.Stop() })
 	return call, nil
 }
 
@@ -53,7 +59,7 @@ func (a *API) limited(ctx context.Context, info *tap.Info) (context.Context, err
 func arrived(ctx context.Context) {
 	// The context of a method is made of that of the call.
 	if a, ok := ctx.Value(arrivingKey{}).(*arriving); ok {
-		a.timer.Stop()
+		a.limit.Stop()
 		a.forget()
 	}
 }

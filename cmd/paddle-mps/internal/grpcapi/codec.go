@@ -117,10 +117,12 @@ func inferHandler(api any, ctx context.Context, read func(any) error, intercept 
 	response, err := intercept(ctx, m.ModelInferRequest, info, func(ctx context.Context, request any) (any, error) {
 		return api.(*API).infer(ctx, request.(*kserve.ModelInferRequest), &t)
 	})
-	if t == nil {
-		return response, err
+	t.Now("GRPC_SEND_START")
+	if err != nil {
+		wasSent(t)
+		return nil, err
 	}
-	return sending(t, response, err)
+	return outgoing{response, connectionOf(ctx), t}, nil
 }
 
 // Unmarshal reads a message.
@@ -409,20 +411,18 @@ const fieldRawOutput = 6
 
 // Marshal writes a message.
 func (c codec) Marshal(from any) (mem.BufferSlice, error) {
-	if m, ok := from.(*kserve.ModelStreamInferResponse); ok {
-		all, err := protobuf.MarshalOptions{}.Marshal(m)
+	o, ok := from.(outgoing)
+	if !ok {
+		return c.CodecV2.Marshal(from)
+	}
+	defer wasSent(o.trace) // what is written is the transport's
+	m, ok := o.message.(*kserve.ModelInferResponse)
+	if !ok { // of a stream
+		all, err := protobuf.MarshalOptions{}.Marshal(o.message.(*kserve.ModelStreamInferResponse))
 		if err != nil {
 			return nil, err
 		}
-		return mem.BufferSlice{c.unsent(all)}, nil
-	}
-	m, ok := from.(*kserve.ModelInferResponse)
-	if t, is := from.(traced); is {
-		m, ok = t.ModelInferResponse, true
-		defer wasSent(t.trace) // what is written is the transport's
-	}
-	if !ok {
-		return c.CodecV2.Marshal(from)
+		return mem.BufferSlice{unsent(all, o.to)}, nil
 	}
 	// The tensors stand behind all other fields and are sent from where they are; small ones are copied, which is less work.
 	raw := m.RawOutputContents
@@ -440,11 +440,11 @@ func (c codec) Marshal(from any) (mem.BufferSlice, error) {
 			head = append(head, tensor...)
 			continue
 		}
-		all = append(all, c.unsent(head), c.unsent(tensor))
+		all = append(all, unsent(head, o.to), unsent(tensor, o.to))
 		head = nil
 	}
 	if len(head) > 0 {
-		all = append(all, c.unsent(head))
+		all = append(all, unsent(head, o.to))
 	}
 	return all, nil
 }

@@ -32,7 +32,8 @@ func (c *counting) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	if err != nil {
 		return nil, nil, err
 	}
-	return &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*call{}}, info, nil
+	counts := &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*call{}}
+	return counts, identified{info, counts}, nil
 }
 
 // counted is a connection that counts the messages which have not arrived completely, and the headers of calls whose client may
@@ -46,6 +47,7 @@ type counted struct {
 	in, out frames
 	open    map[uint32]*call // by stream; those that neither side has ended
 	held    int64            // bytes of all calls, which are taken from the room
+	unsent  int64            // bytes of responses that the transport has, likewise; see unsent.go
 	closed  bool             // nothing is taken any more
 }
 
@@ -111,7 +113,7 @@ func (c *counted) settle(before int64) error {
 // forget gives back all that is held. The connection is about to end.
 func (c *counted) forget() {
 	if !c.closed {
-		c.room.Give(c.held)
+		c.room.Give(c.held + c.unsent)
 		c.closed, c.open = true, nil
 	}
 }

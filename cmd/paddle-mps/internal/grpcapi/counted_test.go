@@ -65,7 +65,7 @@ func (r raw) begin(stream uint32, method string, size, part int) error {
 // settled waits until the room is used as it should be.
 func settled(t *testing.T, room *httpapi.Room, want int64) {
 	t.Helper()
-	require.Eventually(t, func() bool { return room.Used() == want }, 10*time.Second, time.Millisecond, "%d bytes are held", room.Used())
+	require.Eventually(t, func() bool { return room.Used() == want }, time.Minute, time.Millisecond, "%d bytes are held", room.Used())
 }
 
 // TestRoomWhileMessagesArrive: what has arrived of messages counts before they are complete, for as long as they are in memory.

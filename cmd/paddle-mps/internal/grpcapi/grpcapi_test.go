@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -223,9 +224,7 @@ func frame(kind, flags byte, stream uint32, payload string) string {
 
 // TestMessagesThatDoNotArrive: a client that sends a part of a message, and no more, loses its call.
 func TestMessagesThatDoNotArrive(t *testing.T) {
-	before := arrival
-	arrival = 300 * time.Millisecond
-	defer func() { arrival = before }()
+	clock := newClock(t)
 	client, address := served(t, nil)
 	c, err := net.Dial("tcp", address)
 	require.NoError(t, err)
@@ -243,7 +242,9 @@ func TestMessagesThatDoNotArrive(t *testing.T) {
 	}
 	_, err = c.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "") + frame(1, 4, 1, headers) + frame(0, 0, 1, "\x00\x00\x10\x00\x00part")))
 	require.NoError(t, err)
-	require.NoError(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+	require.Eventually(t, func() bool { return slices.Equal(clock.running(), []time.Duration{arrival}) }, time.Minute, time.Millisecond)
+	clock.expire()
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 	// The answer is the end of stream 1: its trailers, or a reset.
 	for {
 		head := make([]byte, 9)
@@ -256,9 +257,9 @@ func TestMessagesThatDoNotArrive(t *testing.T) {
 		}
 	}
 	// The time is that of the message: a call whose message was there takes as long as it needs.
-	time.Sleep(2 * arrival)
 	_, err = client.ModelInfer(t.Context(), request(1, 0x80))
 	require.NoError(t, err)
+	require.Empty(t, clock.running())
 }
 
 // TestRestricted: a group that asks for a header refuses calls without it.
@@ -355,7 +356,7 @@ func FuzzMessage(f *testing.F) {
 		}
 		// The same fields make a response.
 		response := &kserve.ModelInferResponse{ModelName: strings.ToValidUTF8(string(text), ""), RawOutputContents: [][]byte{text, nil, bytes.Repeat(text, 100)}}
-		sent, err := newCodec(nil).Marshal(response)
+		sent, err := newCodec(nil).Marshal(outgoing{message: response})
 		require.NoError(t, err)
 		back := &kserve.ModelInferResponse{}
 		require.NoError(t, proto.Unmarshal(sent.Materialize(), back))

@@ -24,7 +24,7 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 	// any longer than its turn.
 	answers := make(chan pending, ahead)
 	sent := make(chan error, 1)
-	held := newRoom(a.MaxInput)
+	held, client := newRoom(a.MaxInput), connectionOf(s.Context())
 	go func() {
 		var lost error
 		for p := range answers {
@@ -33,7 +33,7 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 			a.Room.Give(p.taken)
 			m.trace.Now("GRPC_SEND_START")
 			if lost == nil {
-				lost = s.Send(m.ModelStreamInferResponse)
+				lost = send(s, client, m)
 			}
 			a.Room.Give(m.held)
 			wasSent(m.trace)
@@ -71,6 +71,15 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 		end = err
 	}
 	return end
+}
+
+// send hands a response to the transport. It waits while the client does not read those before it: the requests behind it wait in
+// memory, so that the client has no more time than for the response.
+func send(s kserve.GRPCInferenceService_ModelStreamInferServer, client *counted, m streamed) error {
+	if client != nil {
+		defer client.allow(m.held, client.end).Stop()
+	}
+	return s.SendMsg(outgoing{message: m.ModelStreamInferResponse, to: client})
 }
 
 // pending is a request of a stream that is not answered.

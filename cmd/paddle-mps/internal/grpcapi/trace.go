@@ -33,23 +33,6 @@ func (a *API) trace(ctx context.Context, r *serve.Request) *traces.Request {
 	return t
 }
 
-// traced is a response whose trace ends when it was handed to the transport: gRPC knows no other moment that a handler could
-// wait for.
-type traced struct {
-	*kserve.ModelInferResponse
-	trace *traces.Request
-}
-
-// sending is the response to a call, or its error, with a trace that ends with it.
-func sending(t *traces.Request, response any, err error) (any, error) {
-	t.Now("GRPC_SEND_START")
-	if m, is := response.(*kserve.ModelInferResponse); is && err == nil {
-		return traced{m, t}, nil
-	}
-	wasSent(t)
-	return response, err
-}
-
 // wasSent ends the trace of a call. Nothing of the call is traced afterwards.
 func wasSent(t *traces.Request) {
 	t.Now("GRPC_SEND_END")

@@ -4,8 +4,10 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -18,6 +20,9 @@ var grace = 20 * time.Second
 
 // pace is how many bytes a second a client then has to send.
 const pace = 32 << 10
+
+// AtPace is the time that bytes may take to arrive, or to be read, beside the grace that a client has.
+func AtPace(bytes int64) time.Duration { return time.Duration(bytes/pace) * time.Second }
 
 // piece is how much memory is taken before any byte has arrived, and how much is read before the pace is looked at.
 const piece = 1 << 20
@@ -154,6 +159,9 @@ func (c *call) fillTo(b *buffer, from io.Reader, size int64, lead int) (done boo
 		}
 		if err != nil {
 			c.w.Header().Set("Connection", "close")
+			if errors.Is(err, os.ErrDeadlineExceeded) { // its text has addresses of the connection
+				err = fmt.Errorf("it arrives too slowly; want %d bytes a second after %v", pace, grace)
+			}
 			return false, serve.Errorf(serve.InvalidArg, "failed to read the request body: %s", err)
 		}
 	}
@@ -184,7 +192,7 @@ func (p *pacer) Read(b []byte) (int, error) {
 	// use up its grace.
 	if p.got == 0 || p.got-p.set >= pace {
 		p.set = p.got
-		until := p.start.Add(grace + time.Duration(p.got/pace)*time.Second)
+		until := p.start.Add(grace + AtPace(p.got))
 		_ = p.control.SetReadDeadline(until) // a writer of tests has none
 	}
 	// A chunk of one byte costs as much as one of many.

@@ -3,11 +3,14 @@ package httpapi
 import (
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -70,6 +73,13 @@ func TestRoom(t *testing.T) {
 	w = httptest.NewRecorder()
 	a.ServeHTTP(w, r)
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	// Nor does one that arrives too slowly, whose client reads why.
+	r = httptest.NewRequest(http.MethodPost, infer, io.MultiReader(strings.NewReader("{"), iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})))
+	r.ContentLength = 10
+	w = httptest.NewRecorder()
+	a.ServeHTTP(w, r)
+	require.Equal(t, http.StatusBadRequest, w.Code)
+	require.JSONEq(t, `{"error":"failed to read the request body: it arrives too slowly; want 32768 bytes a second after 20s"}`, w.Body.String())
 	ask(a, http.MethodPost, infer, "{")
 	ask(a, http.MethodPost, "/v2/logging", "{}")
 	ask(a, http.MethodPost, infer, small, lengthHeader, strconv.Itoa(len(small)))
@@ -86,5 +96,46 @@ func TestRoomOfOutputs(t *testing.T) {
 		w := ask(a, http.MethodPost, infer, body)
 		require.Equal(t, code, w.Code, "%d: %s", bound, w.Body)
 		require.Zero(t, a.Room.Used())
+	}
+}
+
+// unread is the writer of a connection whose client does not read: a write ends when its deadline has passed, which is at once.
+type unread struct {
+	http.ResponseWriter
+	deadline time.Time
+}
+
+// SetWriteDeadline is that of a connection; see http.ResponseController.
+func (u *unread) SetWriteDeadline(at time.Time) error {
+	u.deadline = at
+	return nil
+}
+
+func (u *unread) Write([]byte) (int, error) {
+	if u.deadline.IsZero() {
+		panic("the write waits forever")
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// TestRoomOfClientsThatDoNotRead: a client has the time for a response that its size asks for, and what was held for it is there for
+// others afterwards, however the response is encoded.
+func TestRoomOfClientsThatDoNotRead(t *testing.T) {
+	const n = 4 * pace // elements, so that the pace adds 16 seconds or more
+	a, _ := served(t, "")
+	a.Room = NewRoom(1 << 30)
+	body := `{"inputs":[{"name":"x","datatype":"FP32","shape":[1,` + strconv.Itoa(n) + `],"data":[0` + strings.Repeat(",0", n-1) + `]}],"outputs":[{"name":"y","parameters":{"binary_data":BINARY}}]}`
+	for _, binary := range []string{"true", "false"} {
+		for _, encoding := range []string{"identity", "gzip", "deflate"} {
+			w := &unread{ResponseWriter: httptest.NewRecorder()}
+			r := httptest.NewRequest(http.MethodPost, infer, strings.NewReader(strings.Replace(body, "BINARY", binary, 1)))
+			r.Header.Set("Accept-Encoding", encoding)
+			before := time.Now()
+			a.ServeHTTP(w, r)
+			require.Zero(t, a.Room.Used())
+			least, most := grace+AtPace(2*n), grace+AtPace(8*n) // zeros are two bytes as text, and four otherwise
+			require.False(t, w.deadline.Before(before.Add(least)), "%s %s", binary, encoding)
+			require.False(t, w.deadline.After(time.Now().Add(most)), "%s %s", binary, encoding)
+		}
 	}
 }

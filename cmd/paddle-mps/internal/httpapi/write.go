@@ -16,7 +16,7 @@ import (
 // patient bounds the time that a client may take to read a response of a size. Each response sets it anew: a small one waits
 // as well where those before were not read, and the time of the one before would end the connection.
 func (c *call) patient(size int64) {
-	until := time.Now().Add(grace + time.Duration(size/pace)*time.Second)
+	until := time.Now().Add(grace + AtPace(size))
 	_ = http.NewResponseController(c.w).SetWriteDeadline(until) // a writer of tests has none
 }
 

@@ -11,7 +11,7 @@
 // HTTP uses a plain connection, with the tensor in binary form after the JSON; gRPC uses grpc-go. Both keep one
 // connection per client. The first request of a client includes the time to connect.
 //
-// The exit status is 0 whatever the server answers: the caller evaluates the numbers.
+// SIGINT ends it as the time does. The exit status is 0 whatever the server answers: the caller evaluates the numbers.
 package main
 
 import (
@@ -22,6 +22,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,7 +69,7 @@ func main() {
 	flag.BoolVar(&o.batched, "batched", false, "send batches of one")
 	flag.IntVar(&o.clients, "clients", 16, "clients at a time")
 	flag.IntVar(&o.bytes, "bytes", 64, "bytes of the tensor of a request")
-	flag.Float64Var(&o.seconds, "seconds", 3, "how long; 0: until so many requests were sent")
+	flag.Float64Var(&o.seconds, "seconds", 3, "how long; 0: until so many requests were sent, or SIGINT")
 	flag.Int64Var(&o.requests, "requests", 1<<62, "how many requests at most")
 	flag.StringVar(&o.model, "model", "m", "the model to ask")
 	flag.Parse()
@@ -76,7 +77,9 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	r, err := run(&o)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	r, err := run(ctx, &o)
 	if err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(r)
 	}
@@ -86,8 +89,8 @@ func main() {
 	}
 }
 
-// run sends the requests of all clients.
-func run(o *options) (*result, error) {
+// run sends the requests of all clients, until ctx ends at the latest. A request that is on its way is waited for.
+func run(ctx context.Context, o *options) (*result, error) {
 	var (
 		r       result
 		mu      sync.Mutex
@@ -106,7 +109,7 @@ func run(o *options) (*result, error) {
 		all.Go(func() {
 			defer c.close()
 			one := worker{options: o, client: c, sent: &sent, start: start}
-			one.work()
+			one.work(ctx)
 			mu.Lock()
 			defer mu.Unlock()
 			r.Failed, r.Wrong = r.Failed+one.failed, r.Wrong+one.wrong
@@ -151,12 +154,12 @@ type worker struct {
 }
 
 // work sends requests until there have been enough.
-func (w *worker) work() {
+func (w *worker) work(ctx context.Context) {
 	data := make([]byte, w.bytes)
 	for {
 		// The number of a request is what its tensor has, and counts those of all clients.
 		n := w.sent.Add(1)
-		if n > w.requests || w.seconds > 0 && time.Since(w.start).Seconds() > w.seconds {
+		if n > w.requests || ctx.Err() != nil || w.seconds > 0 && time.Since(w.start).Seconds() > w.seconds {
 			return
 		}
 		// Half a number is in the first element and half in the second: both are small enough to be no NaN.

@@ -2,8 +2,8 @@ package service
 
 import "runtime"
 
-// Weights are in memory of the devices, so that Go's heap has a few MiB. The garbage collector runs whenever the heap has
-// doubled: up to fifty times a second with small requests, and each time it takes the threads that answer them.
+// With small models Go's heap has a few MiB. The garbage collector runs whenever the heap has doubled: up to fifty times a second
+// with small requests, and each time it takes the threads that answer them.
 
 // heapFloor is how large the heap is taken to be at least: the collector waits until twice as much is allocated.
 const heapFloor = 32 << 20

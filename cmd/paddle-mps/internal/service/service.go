@@ -230,7 +230,7 @@ func (o *options) end(server *serve.Server, rt *runtime.Runtime, ends *endpoints
 	ctx, cancel := context.WithTimeout(context.Background(), o.exitTimeout)
 	defer cancel()
 	if err := ends.shutdown(ctx); err != nil && failure == nil {
-		return fmt.Errorf("%d requests were in flight after %v", server.Flights(), o.exitTimeout)
+		return fmt.Errorf("after %v, %d requests were in flight, or clients had not read their responses", o.exitTimeout, server.Flights())
 	}
 	// Models are unloaded when no request is left. A kernel that hangs must not keep the process.
 	unloaded := make(chan struct{})
