@@ -51,7 +51,8 @@ def test_every_function_that_computes_has_a_row() -> None:
         name
         for name in paddle.__all__
         if callable(f := getattr(paddle, name)) and not inspect.isclass(f) and not name.endswith("_")
-        if id(f) not in measured and f.__module__ != "paddle_mps._ops"  # generated: an operator is a row and its kernels
+        if id(f) not in measured
+        and f.__module__ != "paddle_mps._ops"  # generated: an operator is a row and its kernels
     }
     assert missing == left
 

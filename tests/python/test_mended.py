@@ -133,7 +133,7 @@ def test_read_only_memory_of_a_library_before_dlpack_1_0() -> None:
     class Old:
         """As an array of NumPy 2.0."""
 
-        def __init__(self, array: np.ndarray) -> None:
+        def __init__(self, array: Any) -> None:
             self.array, self.flags = array, array.flags
 
         def __dlpack__(self, stream: Any = None) -> Any:
@@ -141,7 +141,7 @@ def test_read_only_memory_of_a_library_before_dlpack_1_0() -> None:
                 raise BufferError("Cannot export readonly array since signalling readonly is unsupported by DLPack.")
             return self.array.__dlpack__()
 
-        def copy(self) -> np.ndarray:
+        def copy(self) -> Any:
             return self.array.copy()
 
     array = np.arange(3.0)

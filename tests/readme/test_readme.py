@@ -30,10 +30,8 @@ def test_translation_is_in_step(translation: str) -> None:
 
 
 def test_contributing_quotes_real_code() -> None:
-    """Every Go block of CONTRIBUTING.md stands in the tree as it is quoted, but for blanks, which gofmt changes when a neighbour changes."""
-    sources = spaced(
-        "\n".join(p.read_text() for folder in ("core", "kernels") for p in (ROOT / folder).rglob("*.go"))
-    )
+    """Every Go block of CONTRIBUTING.md stands in the tree as it is quoted, but for blanks: gofmt changes them with a neighbour."""
+    sources = spaced("\n".join(p.read_text() for folder in ("core", "kernels") for p in (ROOT / folder).rglob("*.go")))
     quoted = blocks("CONTRIBUTING.md", "go")
     assert quoted
     for block in quoted:
