@@ -133,10 +133,25 @@ def _capsule(dlpack: Any, copy: bool) -> tuple[Any, bool]:
         try:
             return dlpack.__dlpack__(max_version=(1, 0)), False
         except TypeError:
-            return dlpack.__dlpack__(), False
+            return _unversioned(dlpack, copy)
     if _is_valid(dlpack, PLAIN) or _is_valid(dlpack, VERSIONED):
         return dlpack, False
     raise ValueError(f"[from_dlpack] got {type(dlpack).__name__}; want an object with __dlpack__ or an unused capsule")
+
+
+def _unversioned(dlpack: Any, copy: bool) -> tuple[Any, bool]:
+    """As _capsule, of a library from before version 1.0, such as NumPy 2.0. Its capsules cannot say that memory is
+    read-only, so that it refuses to export such an array."""
+    try:
+        return dlpack.__dlpack__(), False
+    except BufferError as error:
+        if getattr(getattr(dlpack, "flags", None), "writeable", True):
+            raise
+        if copy:
+            return dlpack.copy().__dlpack__(), True
+        raise UnsupportedError(
+            "[from_dlpack] the tensor is read-only; want one that may be written, or a copy"
+        ) from error
 
 
 def _take(capsule: Any) -> Tensor:

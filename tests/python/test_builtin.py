@@ -326,7 +326,9 @@ class Late:
                 call()
             except Exception:
                 pass  # the package may be gone, but nothing that was freed is used
-        self.array += 1
+        if self.array.flags.writeable:  # not with NumPy 2.0
+            self.array += 1
+        self.array.tolist()
         f.__doc__
 
 paddle.mps.record_memory_history()

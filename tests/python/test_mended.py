@@ -129,6 +129,34 @@ def test_read_only_memory_can_be_copied() -> None:
     assert array[0] == 0.0
 
 
+def test_read_only_memory_of_a_library_before_dlpack_1_0() -> None:
+    class Old:
+        """As an array of NumPy 2.0."""
+
+        def __init__(self, array: Any) -> None:
+            self.array, self.flags = array, array.flags
+
+        def __dlpack__(self, stream: Any = None) -> Any:
+            if not self.flags.writeable:
+                raise BufferError("Cannot export readonly array since signalling readonly is unsupported by DLPack.")
+            return self.array.__dlpack__()
+
+        def copy(self) -> Any:
+            return self.array.copy()
+
+    array = np.arange(3.0)
+    shared = paddle.from_dlpack(Old(array))
+    array[1] = 5.0
+    assert shared.tolist() == [0.0, 5.0, 2.0]
+    array.flags.writeable = False
+    with pytest.raises(paddle.UnsupportedError, match="read-only; want one that may be written, or a copy"):
+        paddle.from_dlpack(Old(array))
+    copy = paddle.from_dlpack(Old(array), copy=True)
+    copy[0] = 9.0
+    assert copy.tolist() == [9.0, 5.0, 2.0]
+    assert array[0] == 0.0
+
+
 def test_a_capsule_of_bfloat16_that_numpy_refuses_is_freed() -> None:
     x = paddle.ones([1 << 16], dtype="bfloat16")
     before = _library.library.pmps_live_handles()

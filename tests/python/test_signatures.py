@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import json
 import math
@@ -54,6 +55,8 @@ def pairs() -> Iterator[tuple[str, inspect.Signature, inspect.Signature]]:
         for name, text in names.items():
             value = getattr(found, name, None)
             if text is None or not callable(value):
+                continue
+            if isinstance(value, enum.EnumMeta):  # the parameters of enum.Enum change from Python to Python
                 continue
             try:
                 ours = inspect.signature(value)

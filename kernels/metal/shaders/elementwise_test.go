@@ -76,13 +76,13 @@ func TestElementwiseLayouts(t *testing.T) {
 					t.Run(fmt.Sprintf("%s %s from %s to %s", name, d, in, out), func(t *testing.T) {
 						r.used = 0
 						kind := d
-						if name == "less_than" {
+						if row.Kind == op.Compare {
 							kind = dtype.Bool
 						}
 						c := &device.Call{Out: []device.Operand{r.lying(kind, out, 0)}}
 						for n := range row.In {
 							from := d
-							if name == "where" && n == 0 {
+							if row.In[n].Domain == op.Condition {
 								from = dtype.Bool
 							}
 							c.In = append(c.In, r.lying(from, names[(j+n*(i+1))%len(names)], n+1))

@@ -106,7 +106,7 @@ func TestLattices(t *testing.T) {
 								out := outs[(i+j+n+m)%len(outs)]
 								c := &device.Call{Out: []device.Operand{b.lies(d, out, 0, dims)}}
 								c.In = append(c.In, b.lies(d, in, 1, dims))
-								if name == "subtract" {
+								if row.Kind == op.Binary {
 									c.In = append(c.In, b.lies(d, ins[(i+3*j+busyIndex(busy))%len(ins)], 2, dims))
 								}
 								want, got := metaltest.ByHost(t, row, *c), b.ByGPU(row, c)

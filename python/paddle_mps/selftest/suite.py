@@ -327,7 +327,7 @@ def close(
     off = tolerance.error(got, want, also, dtype, METAL)
     bound = tolerance.allowed(row, case.dtype, given, arrays, want, dtype, METAL)
     bad = ~(off <= bound)
-    assert not bad.any(), f"{case} {given}: {first(got, want, bad)}, {np.max(off[bad]):.3g} ulp apart"
+    assert not bad.any(), f"{case} {given}: {first(got, want, bad)}, {far(off, bound, bad)}"
     tolerance.note(f"{case.name} {dtype}", off, bound)
 
 
@@ -346,6 +346,11 @@ def repeats(row: dict[str, Any], case: Case, given: Any) -> aliases.Agree:
         assert not bad.any(), f"{case} {given}: {where}: {first(got, want, bad)}"
 
     return agree
+
+
+def far(off: Array, bound: Array, bad: Array) -> str:
+    """How far apart these two are, and how far the row lets them be."""
+    return f"{off[bad][0]:.3g} ulp apart; the tolerance of the row is {bound[bad][0]:.3g}"
 
 
 def first(got: Array, want: Array, bad: Array) -> str:
