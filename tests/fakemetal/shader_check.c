@@ -254,7 +254,7 @@ static int declaration(checker *c, int from, int end, int record) {
 
 /* scope reads what is declared between two tokens; record is the name of the struct that they are in, -1 for none. */
 static int scope(checker *c, int i, int end, int record) {
-  static const char *const skipped[] = {"static_assert", "friend", "extern", NULL};
+  static const char *const skipped[] = {"static_assert", "friend", NULL};
   static const char *const records[] = {"struct", "class", "union", NULL};
   c->template_begin = -1;
   while (i < end && !c->error) {
@@ -278,6 +278,8 @@ static int scope(checker *c, int i, int end, int record) {
       i = past(c, i);
     } else if (one_of(c, i, skipped)) {
       i = past(c, i);
+    } else if (is(c, i, "extern")) {
+      i = word(c, i + 1) ? i + 1 : past(c, i);
     } else if (is(c, i, ";") || (word(c, i) && is(c, i + 1, ":") && !is(c, i + 2, ":"))) {
       i += is(c, i, ";") ? 1 : 2;
     } else {
@@ -302,6 +304,8 @@ static void words(checker *c) {
     if (k->kind != WORD) continue;
     if (one_of(c, i, missing) || (is(c, i, "delete") && !is(c, i - 1, "="))) {
       check_fail(c, i, "'%.*s' is not supported in Metal", k->length, k->text);
+    } else if (is(c, i, "long") && is(c, i + 1, "long")) {
+      check_fail(c, i, "'long long' is not supported in Metal");
     } else if (k->length > 2 && !strncmp(k->text, "__", 2) && strncmp(k->text, "__METAL", 7) && !one_of(c, i, known)) {
       check_fail(c, i, "use of undeclared identifier '%.*s'", k->length, k->text);
     }

@@ -207,6 +207,46 @@ static void call(checker *c, int caller, int name) {
   if (defined == 1) c->calls[caller * c->function_count + callee] = 1;
 }
 
+/* is_atomic reports whether a variable is declared as an atomic object, or as a pointer to one, with no other name for that type. */
+static bool is_atomic(const symbol *s, const checker *c) {
+  for (int i = s->from; i < s->name; i++)
+    if (!strncmp(c->code.list[i].text, "atomic_", 7)) return true;
+  return false;
+}
+
+/* atomic checks that the object of an atomic function is in memory that threads share; objects elsewhere have no such functions. */
+static void atomic(checker *c, int name) {
+  const token *k = &c->code.list[name];
+  if (k->length < 16 || strncmp(k->text, "atomic_", 7) || strncmp(k->text + k->length - 9, "_explicit", 9)) return;
+  const symbol *s = find(c, is(c, name + 2, "&") ? name + 3 : name + 2);
+  if (!s || !is_atomic(s, c)) return;
+  space here = pointer_space(c, name + 2, behind(c, name + 2));
+  if (here == SPACE_THREAD || here == SPACE_CONSTANT)
+    check_fail(c, name, "no matching function for call to '%.*s': the object is in address space '%s'", k->length, k->text, check_space_name(here));
+}
+
+/* is_vector reports whether a variable is a vector of the language, or a pointer to or an array of them. */
+static bool is_vector(const symbol *s, const checker *c) {
+  for (int i = s->from; i < s->name; i++) {
+    token type = c->code.list[i];
+    checker alone = {.code = {&type, 1}}; /* which knows no types of the program */
+    if (strchr("234", type.text[type.length - 1]) && check_is_type(&alone, 0)) return true;
+  }
+  return false;
+}
+
+/* address refuses the address of a vector's component, where the & at i is no operator of two numbers. */
+static void address(checker *c, int i) {
+  const symbol *s = find(c, i + 1);
+  if (c->code.list[i - 1].kind != MARK || is(c, i - 1, ")") || is(c, i - 1, "]") || is(c, i - 1, "&") || !s || !is_vector(s, c)) return;
+  int at = i + 2, levels = s->pointers + s->array;
+  for (; levels > 0 && is(c, at, "["); levels--) at = token_closing(&c->code, at) + 1;
+  if (levels == 1 && arrow(c, at)) levels = 0, at++;
+  if (levels || (!is(c, at, ".") && !is(c, at, ">"))) return;
+  const token *k = &c->code.list[at + 1];
+  if (k->kind == WORD && k->length == 1 && strchr("xyzwrgba", *k->text)) check_fail(c, i, "address of vector element requested");
+}
+
 /* member checks that a member function which is called may have its object in the address space that it is in. */
 static void member(checker *c, int name, int dot, int begin) {
   space here = NO_SPACE;
@@ -280,6 +320,7 @@ static void begin(checker *c, const function *f, int i, int depth) {
 static void use(checker *c, const function *f, int i) {
   if (is(c, i, "(") && is(c, i + 1, "*") && word(c, i + 2) && is(c, i + 3, ")") && is(c, i + 4, "(")) check_fail(c, i, "pointers to functions are not supported");
   if (is(c, i, "(")) return cast(c, i);
+  if (is(c, i, "&")) return address(c, i);
   if (!word(c, i)) return;
   const token *k = &c->code.list[i];
   bool member_of = is(c, i - 1, ".") || (is(c, i - 1, ">") && is(c, i - 2, "-"));
@@ -291,6 +332,7 @@ static void use(checker *c, const function *f, int i) {
       if (c->functions[n].kernel && same(c, c->functions[n].name, i)) check_fail(c, i, "kernel '%.*s' has no address", k->length, k->text);
     return;
   }
+  atomic(c, i);
   int dot = is(c, i - 1, ".") ? i - 1 : i - 2;
   if (member_of) member(c, i, dot, beginning(c, dot));
   else if (!find(c, i)) call(c, f - c->functions, i);

@@ -10,6 +10,7 @@ namespace metal {
 
 template <class T, int Cols, int Rows = Cols> struct simdgroup_matrix {
   static_assert(Cols == 8 && Rows == 8, "matrices of SIMD groups are 8 by 8");
+  static_assert(!shader::plain<T>::integer, "matrices of SIMD groups have elements of a floating-point type");
   T shader_v[2]; // elements 2 * lane and the next, row by row
   simdgroup_matrix() = default;
   SHADER_INLINE explicit simdgroup_matrix(T diagonal) {

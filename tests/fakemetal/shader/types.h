@@ -194,6 +194,13 @@ template <class T, int... I> struct swizzle {
 
 namespace metal {
 
+// A vector as a part of a longer one. A scalar is none: the parts of a constructor have as many elements as the vector.
+template <class T, int N> struct shader_part {
+  vec<T, N> v;
+  shader_part(const vec<T, N> &o) : v(o) {}
+  template <int... I, class = typename shader::when<sizeof...(I) == N>::type> shader_part(const shader::swizzle<T, I...> &o) : v(o) {}
+};
+
 template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
   union {
     struct { T x, y; };
@@ -207,6 +214,7 @@ template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
   SHADER_MOVES(vec, (x = o.x, y = o.y))
 #endif
   template <class U> explicit vec(const vec<U, 2> &o) : x(T(o.x)), y(T(o.y)) {}
+  template <class U, int... I> explicit vec(const shader::swizzle<U, I...> &o) : vec(o.operator vec<U, 2>()) {}
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
   vec yx() const { return vec(y, x); }
@@ -223,8 +231,8 @@ template <class T> struct alignas(4 * sizeof(T)) vec<T, 3> {
   vec() = default;
   vec(T s) : x(s), y(s), z(s) {}
   vec(T a, T b, T c) : x(a), y(b), z(c) {}
-  vec(const vec<T, 2> &a, T c) : x(a.x), y(a.y), z(c) {}
-  vec(T a, const vec<T, 2> &b) : x(a), y(b.x), z(b.y) {}
+  vec(const shader_part<T, 2> &a, T c) : x(a.v.x), y(a.v.y), z(c) {}
+  vec(T a, const shader_part<T, 2> &b) : x(a), y(b.v.x), z(b.v.y) {}
   SHADER_MOVES(vec, (x = o.x, y = o.y, z = o.z))
   template <class U> explicit vec(const vec<U, 3> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)) {}
   T &operator[](int i) { return v[i]; }
@@ -248,9 +256,12 @@ template <class T> struct alignas(4 * sizeof(T)) vec<T, 4> {
   vec() = default;
   vec(T s) : x(s), y(s), z(s), w(s) {}
   vec(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
-  vec(const vec<T, 2> &a, T c, T d) : x(a.x), y(a.y), z(c), w(d) {}
-  vec(const vec<T, 2> &a, const vec<T, 2> &b) : x(a.x), y(a.y), z(b.x), w(b.y) {}
-  vec(const vec<T, 3> &a, T d) : x(a.x), y(a.y), z(a.z), w(d) {}
+  vec(const shader_part<T, 2> &a, T c, T d) : x(a.v.x), y(a.v.y), z(c), w(d) {}
+  vec(T a, const shader_part<T, 2> &b, T d) : x(a), y(b.v.x), z(b.v.y), w(d) {}
+  vec(T a, T b, const shader_part<T, 2> &c) : x(a), y(b), z(c.v.x), w(c.v.y) {}
+  vec(const shader_part<T, 2> &a, const shader_part<T, 2> &b) : x(a.v.x), y(a.v.y), z(b.v.x), w(b.v.y) {}
+  vec(const shader_part<T, 3> &a, T d) : x(a.v.x), y(a.v.y), z(a.v.z), w(d) {}
+  vec(T a, const shader_part<T, 3> &b) : x(a), y(b.v.x), z(b.v.y), w(b.v.z) {}
   SHADER_MOVES(vec, (x = o.x, y = o.y, z = o.z, w = o.w))
   template <class U> explicit vec(const vec<U, 4> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)), w(T(o.w)) {}
   T &operator[](int i) { return v[i]; }

@@ -354,3 +354,69 @@ kernel void f(device float *x [[buffer(0)]], constant float &y [[buffer(30)]], u
     ushort lane [[thread_index_in_simdgroup]], uint at [[thread_index_in_threadgroup]]) { x[i.x] = y + n.y + lane + at; }
 //! accept attributes
 kernel void f(device float *x, constant float &y, ushort i [[thread_position_in_grid]]) { x[i] = y; }
+
+//! refuse atomics: atomic_fetch_max_explicit
+kernel void f(device atomic_float *x [[buffer(0)]]) { atomic_fetch_max_explicit(x, 1.0f, memory_order_relaxed); }
+//! refuse atomics: no matching function for call to 'atomic_store_explicit'
+kernel void f(device uint *x [[buffer(0)]]) { atomic_uint y; atomic_store_explicit(&y, 1u, memory_order_relaxed); x[0] = 1; }
+//! refuse atomics: no matching function for call to 'atomic_fetch_add_explicit'
+kernel void f(device uint *x [[buffer(0)]], constant atomic_uint *y [[buffer(1)]]) { x[0] = atomic_fetch_add_explicit(y, 1u, memory_order_relaxed); }
+//! refuse atomics: atomic_fetch_add_explicit
+kernel void f(device uint *x [[buffer(0)]]) { atomic_fetch_add_explicit(x, 1u, memory_order_relaxed); }
+//! refuse atomics: memory_order_seq_cst
+kernel void f(device atomic_uint *x [[buffer(0)]]) { atomic_fetch_add_explicit(x, 1u, memory_order_seq_cst); }
+
+//! accept atomics
+kernel void f(device atomic_uint *x [[buffer(0)]], device atomic_float *y [[buffer(1)]], uint i [[thread_index_in_threadgroup]]) {
+    threadgroup atomic_uint n[2];
+    atomic_store_explicit(&n[i & 1], 0u, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    atomic_fetch_max_explicit(&n[0], i, memory_order_relaxed);
+    atomic_fetch_add_explicit(y + 1, 1.0f, memory_order_relaxed);
+    auto z = x + 1;
+    atomic_fetch_add_explicit(&z[1], 1u, memory_order_relaxed);
+    atomic_fetch_add_explicit(x, atomic_load_explicit(&n[0], memory_order_relaxed), memory_order_relaxed);
+}
+
+//! refuse vectors: address of vector element requested
+kernel void f(device float4 *x [[buffer(0)]]) { device float *y = &x[0].y; y[0] = 0; }
+//! refuse vectors: address of vector element requested
+inline void clear(thread float *x) { *x = 0; }
+kernel void f(device float *x [[buffer(0)]]) { float2 y = float2(x[0], 1); clear(&y.x); x[0] = y.x; }
+//! refuse vectors:
+kernel void f(device float4 *x [[buffer(0)]]) { x[0] = float4(1, 2, 3); }
+//! refuse vectors:
+kernel void f(device float4 *x [[buffer(0)]]) { x[0] = float4(float3(1), float2(2)); }
+//! refuse vectors:
+kernel void f(device float2 *x [[buffer(0)]]) { x[0].x = x[0].z; }
+//! refuse vectors:
+kernel void f(device float4 *x [[buffer(0)]], device int4 *y [[buffer(1)]]) { x[0] = y[0]; }
+//! refuse vectors:
+kernel void f(device float *x [[buffer(0)]]) { x[0] = x[0] % 2.0f; }
+//! refuse vectors:
+kernel void f(device int *x [[buffer(0)]]) { simdgroup_matrix<int, 8, 8> m; simdgroup_load(m, x, 8); x[0] = 0; }
+
+//! accept vectors
+struct Point { float x, y; };
+inline void clear(thread float *x) { *x = 0; }
+kernel void f(device float *x [[buffer(0)]], device float4 *y [[buffer(1)]], device uint2 *z [[buffer(2)]]) {
+    Point p = {1, 2};
+    clear(&p.x);
+    x[0] = p.x;
+    y[0] = float4(y[1].x, y[1].yz, 1);
+    y[1] = float4(float2(1, 2), y[0].zw);
+    y[2] = float4(0, float3(1, y[0].xy));
+    y[3] = float4(1, 2, y[0].xy);
+    z[0].x = z[1].x & z[2].y;
+    z[1] = uint2(y[0].xy);
+    device uint2 *w = &z[3];
+    w->y = (z[1].x) & z[1].y;
+}
+
+//! refuse types: 'long long' is not supported in Metal
+kernel void f(device long *x [[buffer(0)]]) { unsigned long long y = x[0]; x[0] = y; }
+//! refuse functions: return
+kernel void f(device float *x [[buffer(0)]]) { float y = x[0]; return y; }
+//! refuse program scope: program scope variable must reside in constant address space
+extern float total;
+kernel void f(device float *x [[buffer(0)]]) { x[0] = total; }
