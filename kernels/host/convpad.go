@@ -110,6 +110,7 @@ func (j *paddedRows) pad(s *scratch[float32], plane, first, lines int64) {
 	s.columns = grown(s.columns, lines*length)
 	tap := &j.taps[0] // the first that a window sees
 	a := plane%j.out.dims[0]*j.step[0] + tap[0]
+	// What is left and right of the image is the same in all lines, and in all channels.
 	low := min(max(-tap[2], 0)*j.channels, length) // elements of a line that are inside
 	high := max(min((im.dims[2]-tap[2])*j.channels, length), low)
 	for i := range lines {
