@@ -65,6 +65,9 @@ func planPadded(j *convolving[float32], w *op.Windows) {
 // paddedRows is a call as work that is cut into lines of windows.
 type paddedRows convolving[float32]
 
+// Lines that two pieces see are padded by both: a piece has many lines where its image is small, and else the product takes much
+// longer than the copy.
+
 // part computes pieces lo to hi-1.
 func (j *paddedRows) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[float32]()
@@ -89,6 +92,9 @@ func (j *paddedRows) part(_ *device.Call, lo, hi int64) error {
 	}
 	return nil
 }
+
+// A line of the kernel is added to the sums of those before it, which wait in the result. The order of a sum is that of the other
+// kernel for channels last: over the elements of the kernel, and for each over the channels.
 
 // line multiplies what the windows of a line see with the weight, one line of the kernel after the other.
 func (j *paddedRows) line(to, padded []float32) bool {
