@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -48,4 +49,12 @@ func TestConvolutionsOfFewWindows(t *testing.T) {
 			require.Equal(t, bytesOut(want), bytesOut(got), "%v", c)
 		}
 	})
+}
+
+// TestConvolutionsOfNoWindows has results without elements, of which no kernel by rows can make pieces.
+func TestConvolutionsOfNoWindows(t *testing.T) {
+	x, weight, out := of(dtype.Float32, dims(0, 5, 1, 1)), of(dtype.Float32, dims(3, 5, 1, 1), 1), of(dtype.Float32, dims(0, 3, 1, 1))
+	weight.Const = weight.memory
+	_, accepted := acceptsRows(nil, &device.Call{In: operands(x, weight), Out: operands(out)})
+	require.False(t, accepted)
 }

@@ -51,7 +51,7 @@ func acceptsRows(_ *Device, c *device.Call) (uint64, bool) {
 	if !isFilter(weight) || weight.Dims[1] != c.In[left].Dims[1] {
 		return 0, false
 	}
-	single := out.Numel() == out.Dims[0]*out.Dims[1] && isLast(out)
+	single := out.Numel() > 0 && out.Numel() == out.Dims[0]*out.Dims[1] && isLast(out)
 	return 0, channelsLast(out) || single || fewElements(c)
 }
 
