@@ -169,7 +169,7 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 // image that has its channels elsewhere than the kernel needs them.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
 	if k.byRows {
-		return i == left && !isLast(&c.In[left]) && !(k.padded && c.In[left].Dims[1] <= gatheredPlane)
+		return i == result && !isLast(&c.Out[0]) || i == left && !isLast(&c.In[left]) && !(k.padded && c.In[left].Dims[1] <= gatheredPlane)
 	}
 	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }
@@ -250,7 +250,7 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	if j.sums != nil {
 		(*weighed[T])(j).addShares()
 	}
-	if k.native {
+	if !k.staged(c, result) {
 		return nil
 	}
 	return j.copy(t, &j.all[result], &c.Out[0])

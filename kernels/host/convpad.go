@@ -65,6 +65,9 @@ func planPadded(j *convolving[float32], w *op.Windows) {
 // paddedRows is a call as work that is cut into lines of windows.
 type paddedRows convolving[float32]
 
+// Lines that two pieces see are padded by both: a piece has many lines where its image is small, and else the product takes much
+// longer than the copy.
+
 // part computes pieces lo to hi-1.
 func (j *paddedRows) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[float32]()
@@ -90,6 +93,9 @@ func (j *paddedRows) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
+// A line of the kernel is added to the sums of those before it, which wait in the result. The order of a sum is that of the other
+// kernel for channels last: over the elements of the kernel, and for each over the channels.
+
 // line multiplies what the windows of a line see with the weight, one line of the kernel after the other.
 func (j *paddedRows) line(to, padded []float32) bool {
 	p := &j.byPads
@@ -110,6 +116,7 @@ func (j *paddedRows) pad(s *scratch[float32], plane, first, lines int64) {
 	s.columns = grown(s.columns, lines*length)
 	tap := &j.taps[0] // the first that a window sees
 	a := plane%j.out.dims[0]*j.step[0] + tap[0]
+	// What is left and right of the image is the same in all lines, and in all channels.
 	low := min(max(-tap[2], 0)*j.channels, length) // elements of a line that are inside
 	high := max(min((im.dims[2]-tap[2])*j.channels, length), low)
 	for i := range lines {

@@ -45,10 +45,35 @@ func packTaps(t *threads, weight *device.Operand) (*vec.Right, error) {
 }
 
 // acceptsRows takes convolutions of one group with a constant weight whose result has its channels last in memory, as every result
-// of one element for each channel has them.
+// of one element for each channel has them, or has few elements.
 func acceptsRows(_ *Device, c *device.Call) (uint64, bool) {
-	weight := &c.In[right]
-	return 0, isFilter(weight) && weight.Dims[1] == c.In[left].Dims[1] && isLast(&c.Out[0]) && (channelsLast(&c.Out[0]) || c.Out[0].Numel() == c.Out[0].Dims[0]*c.Out[0].Dims[1])
+	weight, out := &c.In[right], &c.Out[0]
+	if !isFilter(weight) || weight.Dims[1] != c.In[left].Dims[1] {
+		return 0, false
+	}
+	single := out.Numel() > 0 && out.Numel() == out.Dims[0]*out.Dims[1] && isLast(out)
+	return 0, channelsLast(out) || single || fewElements(c)
+}
+
+// A product whose columns are the windows would compute whole tiles for the few windows at the end of a network. Turned, its columns
+// are the channels, of which there are many: the image and the result are small enough to be copied. The sums are the same for
+// kernels of one element only.
+
+// mostFewWindows is the number of windows up to which that pays.
+const mostFewWindows = 64
+
+// fewElements reports whether a contiguous result has so few windows that the turned product has less to compute.
+func fewElements(c *device.Call) bool {
+	weight, out := &c.In[right], &c.Out[0]
+	channels := out.Dims[1]
+	if !out.IsContiguous() || weight.Numel() != weight.Dims[0]*weight.Dims[1] || channels < int64(vec.FewRows[float32]()) {
+		return false
+	}
+	windows := out.Numel() / channels
+	rows, cols := vec.MatMulTile[float32]()
+	straight := roundTo(channels, int64(rows)) * roundTo(windows, int64(cols))
+	turned := roundTo(windows, int64(rows)) * roundTo(channels, int64(cols))
+	return windows > 0 && windows <= mostFewWindows && turned < straight
 }
 
 // channelsLast reports whether images of several channels and elements lie one behind the other with their channels last.

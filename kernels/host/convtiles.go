@@ -35,6 +35,7 @@ func acceptsTiles(_ *Device, c *device.Call) (uint64, bool) {
 
 // packTiles lays out a contiguous weight [channels, outputs, kernel...] as a right operand whose columns are the lines of the
 // kernel, each with its elements and for each of these the outputs. A line begins with a panel.
+// SAFETY: the bytes are those of the matrix that is made here.
 func packTiles(t *threads, weight *device.Operand) (*vec.Right, error) {
 	channels, outputs, length := weight.Dims[0], weight.Dims[1], weight.Dims[weight.Rank-1]
 	lines, apart := weight.Numel()/(channels*outputs*length), panelColumns(length*outputs)
@@ -61,6 +62,9 @@ func planTiles(j *convolving[float32], w *op.Windows) {
 	j.rows, j.step = j.out.channels, spatial(w.Kernel, w.Axes, 1)
 	j.pieces = j.out.batch * j.out.dims[0] * j.out.dims[1]
 }
+
+// The part of a line of the kernel begins at its own panel of the weight, so that a line of the result is a product of whole panels
+// but for its end. Where the result begins a line anew, so does the image, or it is the same line once more.
 
 // tiled is a call as work that is cut into lines of the result.
 type tiled convolving[float32]

@@ -90,6 +90,7 @@ func depthwiseWindow256(to, x, w []float32, taps []Tap) {
 
 // depthwiseFew256 is the part of depthwise256 for runs that are shorter than a vector in which whole vectors lie in the slices:
 // it answers how many windows it has computed, in fours.
+// SAFETY: the last of four windows is looked at before they are computed, for each tap, and so is the last weight.
 func depthwiseFew256(to, x, w []float32, taps []Tap, n, step, channels int) (i int) {
 	for t := range taps {
 		if int(taps[t].Number)*channels+lanes256 > len(w) {
