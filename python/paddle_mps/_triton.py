@@ -33,7 +33,7 @@ SCALARS = {
     "i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u1": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
     "fp16": "e", "fp32": "f",
 }  # fmt: skip
-FLOATS = {"fp16": np.float16, "fp32": np.float32}
+FLOATS: dict[str, Any] = {"fp16": np.float16, "fp32": np.float32}
 ARGUMENT, GRID, NUMBER = 24, 24, 8  # bytes: of a KernelArg, of the grid, of the room of a scalar
 WORDS = ARGUMENT // 8
 MOST_PROGRAMS = (1 << 31) - 1  # along an axis of the grid: tl.program_id is an int32

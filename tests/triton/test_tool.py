@@ -63,10 +63,18 @@ WRONG = {
     "signature": (["-n", "add", "-s", "*fp32"], 2, "the signature has 1 parts; want 5: x, y, out, n, BLOCK"),
     "hint": (["-n", "add", "-s", SIGNATURE.replace("16", "8", 1)], 2, "x has the hint '8'; want 1 or 16"),
     "name": (["-n", "sub", "-s", SIGNATURE], 2, "has no kernel 'sub'"),
-    "no type": (["-n", "add", "-s", SIGNATURE.replace("*fp32", "*foo", 1)], 2, "x has the type '*foo'; want one such as"),
+    "no type": (
+        ["-n", "add", "-s", SIGNATURE.replace("*fp32", "*foo", 1)],
+        2,
+        "x has the type '*foo'; want one such as",
+    ),
     "empty": (["-n", "add", "-s", SIGNATURE.replace("i32", "")], 2, "n has the type ''; want one such as"),
-    "warps": (["-n", "add", "-s", SIGNATURE, "-w", 3], 1, "num_warps=3; want a power of 2 from 1 to 32"),
-    "output": (["-n", "add", "-s", SIGNATURE, "-o", "/nowhere/add.metal"], 1, "No such file or directory: '/nowhere/add"),
+    "warps": (["-n", "add", "-s", SIGNATURE, "-w", "3"], 1, "num_warps=3; want a power of 2 from 1 to 32"),
+    "output": (
+        ["-n", "add", "-s", SIGNATURE, "-o", "/nowhere/add.metal"],
+        1,
+        "No such file or directory: '/nowhere/add",
+    ),
     "type": (["-n", "add", "-s", "i32, *fp32, *fp32, i32, 1024"], 1, "Unsupported ptr type"),
     "neither": ([], 2, "a Python file needs -n and -s"),
 }
