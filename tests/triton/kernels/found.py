@@ -354,5 +354,8 @@ def draw_tiles(x, out, counter, tiles, BLOCK: tl.constexpr):
 @case("atomic_counter_of_tiles")
 def _(rng):
     x = rng.integers(0, 99, (10, 128)).astype(np.int32)
-    outs = [Out(x * np.arange(10, dtype=np.int32)[:, None]), Out(np.array([13], np.int32))]  # each of three draws one too many
+    outs = [
+        Out(x * np.arange(10, dtype=np.int32)[:, None]),
+        Out(np.array([13], np.int32)),
+    ]  # each of three draws one too many
     return Run(draw_tiles, (3,), [x, *outs, 10], {"BLOCK": 128})
