@@ -55,6 +55,7 @@ usage: ./build.sh COMMAND
   tarball         build dist/paddlemps-VERSION-PLATFORM.tar.gz with the same contents
   darwin          build library, tool, wheel and tarball for Apple silicon, also on Linux
   bench [NAME]    run the benchmark bench/NAME; without a name, list all
+  bench triton    print barriers and threadgroup memory of compiled kernels, and what compiling and launching them costs
   bench triton-core [--all | --tenth N] [--only REGEX] [--report FILE]
                   run a tenth of the test_core.py of Triton 3.6.0's source, in TRITON_SOURCE, and count what passes
   bench code [REV]
@@ -909,8 +910,14 @@ serve() {
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
-        echo triton-core
+        printf '%s\n' triton triton-core
         return
+    fi
+    if [ "$1" = triton ]; then # what compiled kernels have of barriers and threadgroup memory, and what compiling and launching costs
+        shift
+        lib
+        GOEXPERIMENT=$simd go test -v -run 'Counts$' -bench Compile ./tritonlang || return 1
+        set -- triton_launch "$@"
     fi
     if [ "$1" = pair ]; then venv .venv-bench bench; fi
     if [ "$1" = triton-core ]; then

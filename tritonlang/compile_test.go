@@ -82,7 +82,7 @@ func TestCounts(t *testing.T) {
 		require.LessOrEqual(t, k.Stats.Barriers, c.barriers, c.name)
 		require.LessOrEqual(t, k.Stats.Shared, c.shared, c.name)
 		require.LessOrEqual(t, k.Stats.Exchanges, c.exchanges, c.name)
-		t.Log(c.name, k.Stats.Barriers, k.Stats.Shared, k.Stats.Exchanges)
+		t.Logf("%s: %d barriers, %d bytes of threadgroup memory, %d exchanges", c.name, k.Stats.Barriers, k.Stats.Shared, k.Stats.Exchanges)
 	}
 }
 
@@ -95,6 +95,7 @@ func TestSortCounts(t *testing.T) {
 		k, err := Compile(string(text), "sort.ttir", Options{Warps: warps})
 		require.NoError(t, err)
 		require.LessOrEqual(t, k.Stats.Barriers, barriers, "%d SIMD groups", warps)
+		t.Logf("a sort of 1,024 by %d SIMD groups: %d barriers", warps, k.Stats.Barriers)
 	}
 }
 
