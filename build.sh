@@ -18,14 +18,14 @@ usage: ./build.sh COMMAND
   demo serve      make the models of examples/triton, serve them and check the answers of paddle-mps serve, and of the real
                   tritonserver where test tritonserver has installed it
   demo triton [NAME | FILE.py]
-                  install triton into .venv-triton and run examples/triton/NAME.py, add or softmax, or a program of your own,
-                  on the mock of Metal
+                  install triton into .venv-triton and run examples/triton/NAME.py, add, softmax or attention, or a program
+                  of your own, on the mock of Metal
   test            run the tests: Go (plain, race, portable), C, Python, conformance, packaging. In large
                   suites groups of cases take turns from commit to commit; the output counts the others
   test long       the same with PADDLE_MPS_LONG=1: run the cases of all turns and all packages, fuzz the C
                   interface for an hour and every other fuzz target for 30 s, soak each place with ten
-                  million operators, not 1.5 million, and, on Linux, run all of test darwin; with TRITON_SOURCE
-                  also bench triton-core
+                  million operators, not 1.5 million, and, on Linux, run all of test darwin; where test triton has
+                  been run, its kernels with Triton 3.6 to 3.8 too, and with TRITON_SOURCE bench triton-core
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test paddle-suite [--only REGEX] [--list]
@@ -55,6 +55,7 @@ usage: ./build.sh COMMAND
   tarball         build dist/paddlemps-VERSION-PLATFORM.tar.gz with the same contents
   darwin          build library, tool, wheel and tarball for Apple silicon, also on Linux
   bench [NAME]    run the benchmark bench/NAME; without a name, list all
+  bench triton    print barriers and threadgroup memory of compiled kernels, and what compiling and launching them costs
   bench triton-core [--all | --tenth N] [--only REGEX] [--report FILE]
                   run a tenth of the test_core.py of Triton 3.6.0's source, in TRITON_SOURCE, and count what passes
   bench code [REV]
@@ -601,6 +602,7 @@ run_tests() {
     if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then
         part fuzz status fuzz 30s ./...
         [ ! -d .venv-triton ] || part triton-frontend status triton_frontend
+        [ ! -d .venv-triton ] || part triton-versions status triton_versions
         [ -z "${TRITON_SOURCE:-}" ] || part triton-core status triton_source core --least 0.95
         [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }
     fi
@@ -758,6 +760,16 @@ triton_frontend() (
     with_triton triton .venv-triton/bin/python tests/triton/run.py --frontend --every 5 "$@"
 )
 
+# triton_versions: the same kernels with the wheels of the other versions that the plug-in supports.
+triton_versions() (
+    versions_status=0
+    for version in 3-6 3-7 3-8; do
+        venv ".venv-triton-$version" "triton-$version"
+        with_triton "triton-$version" ".venv-triton-$version/bin/python" tests/triton/run.py || versions_status=1
+    done
+    return $versions_status
+)
+
 # triton_random: random programs, other ones at each commit, with Triton's compiled module and without it.
 triton_random() (
     take_turns
@@ -787,16 +799,16 @@ triton_source() {
     with_triton triton .venv-triton-source/bin/python "tests/triton/$program.py" "$@"
 }
 
-# demo_triton [NAME | FILE.py]: examples written in Triton, or a program of the user; without arguments, add and softmax.
+# demo_triton [NAME | FILE.py]: examples written in Triton, or a program of the user; without arguments, all examples.
 demo_triton() {
     [ $# -le 1 ] || mistake "demo triton: got $# arguments; want at most one"
     case ${1:-} in
-    '') set -- examples/triton/add.py examples/triton/softmax.py ;;
+    '') set -- examples/triton/add.py examples/triton/softmax.py examples/triton/attention.py ;;
     /*.py) ;;
     *.py) set -- "$caller/$1" ;;
     *) set -- "examples/triton/$1.py" ;;
     esac
-    [ -f "$1" ] || mistake "demo triton: there is no $1; want add, softmax or the path of a Python file"
+    [ -f "$1" ] || mistake "demo triton: there is no $1; want add, softmax, attention or the path of a Python file"
     need_python
     lib
     sh tests/fakemetal/build.sh
@@ -898,8 +910,14 @@ serve() {
 bench() {
     if [ $# -eq 0 ]; then
         for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
-        echo triton-core
+        printf '%s\n' triton triton-core
         return
+    fi
+    if [ "$1" = triton ]; then # what compiled kernels have of barriers and threadgroup memory, and what compiling and launching costs
+        shift
+        lib
+        GOEXPERIMENT=$simd go test -v -run 'Counts$' -bench Compile ./tritonlang || return 1
+        set -- triton_launch "$@"
     fi
     if [ "$1" = pair ]; then venv .venv-bench bench; fi
     if [ "$1" = triton-core ]; then

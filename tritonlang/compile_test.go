@@ -82,7 +82,7 @@ func TestCounts(t *testing.T) {
 		require.LessOrEqual(t, k.Stats.Barriers, c.barriers, c.name)
 		require.LessOrEqual(t, k.Stats.Shared, c.shared, c.name)
 		require.LessOrEqual(t, k.Stats.Exchanges, c.exchanges, c.name)
-		t.Log(c.name, k.Stats.Barriers, k.Stats.Shared, k.Stats.Exchanges)
+		t.Logf("%s: %d barriers, %d bytes of threadgroup memory, %d exchanges", c.name, k.Stats.Barriers, k.Stats.Shared, k.Stats.Exchanges)
 	}
 }
 
@@ -95,6 +95,7 @@ func TestSortCounts(t *testing.T) {
 		k, err := Compile(string(text), "sort.ttir", Options{Warps: warps})
 		require.NoError(t, err)
 		require.LessOrEqual(t, k.Stats.Barriers, barriers, "%d SIMD groups", warps)
+		t.Logf("a sort of 1,024 by %d SIMD groups: %d barriers", warps, k.Stats.Barriers)
 	}
 }
 
@@ -155,11 +156,13 @@ func TestArgumentNames(t *testing.T) {
 	require.Equal(t, named.Metadata, k.Metadata)
 }
 
-// TestWaits: a loop that polls memory is refused; a lock, and a loop over what it computes itself, are not.
+// TestWaits: a loop that polls memory is refused; a lock, a counter, and a loop over what it computes itself, are not.
 func TestWaits(t *testing.T) {
 	loop := func(read string) string {
 		return `module { tt.func public @f(%p: !tt.ptr<i32>) {
   %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %all = arith.constant -1 : i32
   %true = arith.constant true
   scf.while : () -> () {
     ` + read + `
@@ -173,6 +176,9 @@ func TestWaits(t *testing.T) {
 	for _, poll := range []string{
 		"%old = tt.load %p {isVolatile = true} : !tt.ptr<i32>",
 		"%old = tt.atomic_rmw add, acquire, gpu, %p, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+		"%old = tt.atomic_rmw or, acquire, gpu, %p, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+		"%old = tt.atomic_rmw and, acquire, gpu, %p, %all, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+		"%old = tt.atomic_rmw max, acquire, gpu, %p, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32",
 	} {
 		_, err := Compile(loop(poll), "x.ttir", Options{})
 		require.ErrorContains(t, err, "waits", poll)
@@ -180,6 +186,8 @@ func TestWaits(t *testing.T) {
 	for _, lock := range []string{
 		"%old = tt.atomic_cas acq_rel, gpu, %p, %c0, %c0 : (!tt.ptr<i32>, i32, i32) -> i32",
 		"%old = tt.atomic_rmw exch, acquire, gpu, %p, %c0, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+		"%old = tt.atomic_rmw add, acq_rel, gpu, %p, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32",
+		"%old = tt.atomic_rmw or, acq_rel, gpu, %p, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32",
 		"%old = tt.load %p : !tt.ptr<i32>\n tt.store %p, %old : !tt.ptr<i32>",
 	} {
 		_, err := Compile(loop(lock), "x.ttir", Options{})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+import operator
 import struct
 import warnings
 from collections.abc import Sequence
@@ -32,14 +33,17 @@ SCALARS = {
     "i1": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u1": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q",
     "fp16": "e", "fp32": "f",
 }  # fmt: skip
+FLOATS: dict[str, Any] = {"fp16": np.float16, "fp32": np.float32}
 ARGUMENT, GRID, NUMBER = 24, 24, 8  # bytes: of a KernelArg, of the grid, of the room of a scalar
 WORDS = ARGUMENT // 8
+MOST_PROGRAMS = (1 << 31) - 1  # along an axis of the grid: tl.program_id is an int32
 UNUSUAL = (
     AttributeError,
+    OverflowError,
     TypeError,
     ValueError,
     struct.error,
-)  # of arguments that are no tensors and numbers of their types
+)  # of arguments that are no tensors and numbers of their types, and of such a grid
 
 _run = quick["pmps_kernel_run"]  # without argtypes: what it is called with are ctypes objects
 _run.restype = c_void_p
@@ -171,7 +175,14 @@ class Program:
             raise exception(error)
 
     def unusual(self, x: int, y: int, z: int, values: Sequence[Any]) -> None:
-        """A run with arguments that are not all tensors of the mps device and numbers of their types."""
+        """A run with arguments that are not all tensors of the mps device and numbers of their types.
+
+        Raises:
+            TypeError: an argument, or a size of the grid, is of another type.
+            ValueError: the grid has a size, or an argument a value, that is out of range.
+        """
+        if not all(0 <= operator.index(n) <= MOST_PROGRAMS for n in (x, y, z)):
+            raise ValueError(f"[{self.name}] the grid is {(x, y, z)}; want numbers from 0 to {MOST_PROGRAMS}")
         memory = Borrowed(self.name)
         usual = [memory.tensor(v, p) if is_pointer(p) else number(v, p, self.name) for v, p in zip(values, self.params)]
         self.run(x, y, z, usual)
@@ -179,10 +190,11 @@ class Program:
 
 
 def number(value: Any, param: dict[str, Any], kernel: str) -> Any:
-    """A scalar argument as struct takes it: what fits the type only as unsigned wraps."""
+    """A scalar argument as struct takes it: what fits the type only as unsigned wraps, and a large float is infinite."""
     kind = param["type"]
-    if kind in ("fp32", "fp16"):
-        return float(value)
+    if kind in FLOATS:
+        with np.errstate(over="ignore"):
+            return float(FLOATS[kind](value))
     if kind not in SCALARS:
         raise UnsupportedError(
             f"[{kernel}] argument {param['name']} is of type {kind}; want one of {', '.join(SCALARS)}"

@@ -47,6 +47,18 @@ def of_python(path: pathlib.Path, name: str, signature: str, warps: int) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
+def of_file(path: pathlib.Path) -> str:
+    """The Triton IR in a file.
+
+    Raises:
+        ValueError: it is no text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: byte {error.start} is not UTF-8; want the text of Triton IR") from None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; the status is 1 for a kernel that does not compile, 2 for a wrong command line."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -75,19 +87,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if python != bool(given.name and given.signature):
         parser.error("a Python file needs -n and -s; a .ttir file takes neither")
     try:
-        read = of_python(given.file, given.name, given.signature, given.warps) if python else given.file.read_text()
+        read = of_python(given.file, given.name, given.signature, given.warps) if python else of_file(given.file)
         source = compiled(
             read, given.file.name, given.warps, given.allow_f64_as_f32, explain=given.command == "explain"
         )
+        if given.output not in (None, "-"):
+            pathlib.Path(given.output).write_text(source, encoding="utf-8")
+        else:
+            sys.stdout.write(source)
     except subprocess.CalledProcessError as error:
         return error.returncode
     except (OSError, ValueError, RuntimeError) as error:
         print(f"paddle-mps triton: {error}", file=sys.stderr)
         return 1
-    if given.output in (None, "-"):
-        sys.stdout.write(source)
-    else:
-        pathlib.Path(given.output).write_text(source)
     return 0
 
 

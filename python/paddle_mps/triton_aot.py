@@ -85,7 +85,7 @@ class Kernel:
             )
         if param["type"] in SCALARS and param.get("divisible", 1) > 1 and value % param["divisible"]:
             raise ValueError(
-                f"[{self.name}] argument {param['name']} is {value}; the kernel was compiled for multiples of {param['align']}"
+                f"[{self.name}] argument {param['name']} is {value}; the kernel was compiled for multiples of {param['divisible']}"
             )
         return number(value, param, self.name)
 

@@ -18,6 +18,7 @@ from typing import Any
 import triton
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
+from triton.language import str_to_ty
 
 from . import _options, compiler
 
@@ -74,6 +75,10 @@ def parse(kernel: Any, text: str) -> tuple[dict[str, str], dict[Any, Any], dict[
         if value is not None or hint == "1":
             signature[name], constants[(i,)] = "constexpr", 1 if hint == "1" else value
         else:
+            try:
+                str_to_ty(kind, None)
+            except (LookupError, ValueError):
+                raise ValueError(f"{name} has the type {kind!r}; want one such as *fp32 or i32") from None
             signature[name] = kind
         if hint == "16":
             attributes[(i,)] = [["tt.divisibility", 16]]
@@ -113,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError, SyntaxError) as error:
         print(f"{given.path}: {error}", file=sys.stderr)
         return 2
-    except triton.compiler.errors.CompilationError as error:
+    except (triton.compiler.errors.CompilationError, NotImplementedError) as error:
         print(f"{given.path}: {error}", file=sys.stderr)
         return 1
     return 0

@@ -135,17 +135,16 @@ class Worker:
                 self.process.kill()
                 self.process.wait()
             return True
-        before = len(self.left())
-        self.mark()
-        if len(self.left()) == before and self.process.returncode:
+        # A process that ends early without an item to blame would do so again.
+        if not self.mark() and self.process.returncode and self.left():
             log = (pathlib.Path(self.folder.name) / "log").read_text(errors="replace")
-            if before:
-                sys.exit(f"triton-core: pytest ended with {self.process.returncode}:\n{log[-3000:]}")
+            sys.exit(f"triton-core: pytest ended with {self.process.returncode}:\n{log[-3000:]}")
         return self.start()
 
-    def mark(self) -> None:
-        """Gives the item that ended the process its result."""
+    def mark(self) -> bool:
+        """Gives the item that ended the process its result, and reports whether there is one."""
         assert self.process is not None
+        marked = False
         log = (pathlib.Path(self.folder.name) / "log").read_text(errors="replace")
         for name, words in read(self.results).items():
             if words[1] == "begun" and name in self.items:
@@ -155,6 +154,8 @@ class Worker:
                         json.dumps([name, "ended", f"the process ended with {self.process.returncode}: {tail}", 0])
                         + "\n"
                     )
+                marked = True
+        return marked
 
 
 def run(source: pathlib.Path, mode: str, items: list[str], results: pathlib.Path, processes: int) -> dict[str, Result]:

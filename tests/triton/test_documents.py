@@ -44,6 +44,6 @@ def test_the_table_is_of_the_kernels_that_pass():
     subprocess.run([sys.executable, ROOT / "tests" / "triton" / "table.py"], check=True)
 
 
-@pytest.mark.parametrize("name", ["add", "softmax"])
+@pytest.mark.parametrize("name", ["add", "softmax", "attention"])
 def test_an_example(name: str):
     subprocess.run([sys.executable, ROOT / "examples" / "triton" / f"{name}.py"], check=True, capture_output=True)

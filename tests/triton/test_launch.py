@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,24 @@ def test_the_grid_has_three_axes_and_may_be_empty(program: _triton.Program):
     assert out.tolist() == [702.0] * 64
     program.run(0, 1, 1, [x, 64, out, 9.0, 0])
     assert out.tolist() == [702.0] * 64
+
+
+@pytest.mark.parametrize("grid", [(-1, 1, 1), (1 << 62, 1, 1)])
+def test_a_grid_that_no_device_has_is_refused(program: _triton.Program, grid: tuple[int, int, int]):
+    x, out = paddle.ones([64], place="mps"), paddle.zeros([64], place="mps")
+    with pytest.raises(ValueError, match=re.escape(f"[scale] the grid is {grid}; want numbers from 0 to 2147483647")):
+        program.run(*grid, [x, 64, out, 1.0, 0])
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        program.run(1, 1.5, 1, [x, 64, out, 1.0, 0])  # type: ignore[arg-type]
+    program.run(2, 1, 1, [x, 64, out, 2.0, 0])
+    assert out.tolist() == [102.0] * 64
+
+
+def test_a_number_beyond_float32_is_infinite(program: _triton.Program):
+    x, out = paddle.ones([32], place="mps"), paddle.zeros([32], place="mps")
+    for large in (1e39, -1e39):
+        program.run(1, 1, 1, [x, 32, out, large, 0])
+        assert out.tolist() == [large * np.inf] * 32
 
 
 def test_a_tensor_of_the_cpu_is_refused(program: _triton.Program):

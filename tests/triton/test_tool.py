@@ -63,6 +63,18 @@ WRONG = {
     "signature": (["-n", "add", "-s", "*fp32"], 2, "the signature has 1 parts; want 5: x, y, out, n, BLOCK"),
     "hint": (["-n", "add", "-s", SIGNATURE.replace("16", "8", 1)], 2, "x has the hint '8'; want 1 or 16"),
     "name": (["-n", "sub", "-s", SIGNATURE], 2, "has no kernel 'sub'"),
+    "no type": (
+        ["-n", "add", "-s", SIGNATURE.replace("*fp32", "*foo", 1)],
+        2,
+        "x has the type '*foo'; want one such as",
+    ),
+    "empty": (["-n", "add", "-s", SIGNATURE.replace("i32", "")], 2, "n has the type ''; want one such as"),
+    "warps": (["-n", "add", "-s", SIGNATURE, "-w", "3"], 1, "num_warps=3; want a power of 2 from 1 to 32"),
+    "output": (
+        ["-n", "add", "-s", SIGNATURE, "-o", "/nowhere/add.metal"],
+        1,
+        "No such file or directory: '/nowhere/add",
+    ),
     "type": (["-n", "add", "-s", "i32, *fp32, *fp32, i32, 1024"], 1, "Unsupported ptr type"),
     "neither": ([], 2, "a Python file needs -n and -s"),
 }
@@ -73,6 +85,23 @@ def test_wrong_command_lines(add_py: pathlib.Path, what: str):
     arguments, status, words = WRONG[what]
     done = tool(add_py, *arguments)
     assert done.returncode == status and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_no_text(tmp_path: pathlib.Path):
+    (tmp_path / "x.ttir").write_bytes(b"module \xff")
+    done = tool(tmp_path / "x.ttir")
+    assert done.returncode == 1 and "x.ttir: byte 7 is not UTF-8; want the text of Triton IR" in done.stderr
+
+
+def test_a_promised_multiple_is_checked(add_py: pathlib.Path, tmp_path: pathlib.Path):
+    done = tool(add_py, "-n", "add", "-s", SIGNATURE.replace("i32", "i32:16"), "-o", tmp_path / "add.metal")
+    assert done.returncode == 0, done.stderr
+    kernel = triton_aot.load(tmp_path / "add.metal")
+    x, out = paddle.ones([100], place="mps"), paddle.zeros([100], place="mps")
+    with pytest.raises(ValueError, match="argument n is 100; the kernel was compiled for multiples of 16"):
+        kernel[1](x, x, out, 100)
+    kernel[1](x, x, out, 96)
+    assert out.tolist() == [2] * 96 + [0] * 4
 
 
 def test_explain(add_py: pathlib.Path):

@@ -10,7 +10,11 @@ import "github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 //	    pass
 //
 // Threadgroups of a Metal GPU need not run at the same time, so that such a loop may never end. A lock is no such loop: who
-// holds it runs, and will release it; it is taken by a compare-and-swap or an exchange.
+// holds it runs, and will release it; it is taken by a compare-and-swap, an exchange or a bit that is set. Nor is a loop that
+// draws numbers from a counter, until all are drawn:
+//
+//	while tl.atomic_add(counter, 1) < tiles:
+//	    ...
 func (e *emitter) waits(o *ttir.Op) {
 	inside := map[*ttir.Op]bool{}
 	stores := map[string]bool{}
@@ -24,7 +28,7 @@ func (e *emitter) waits(o *ttir.Op) {
 		})
 	}
 	// From the condition back to what it is computed from, in this round or in those before.
-	w := &waiting{o, inside}
+	w := &waiting{e, o, inside}
 	polled := false
 	all := w.reached(o.Regions[0].Blocks[0].Terminator().Operands[0], func(x *ttir.Op) {
 		name := e.roots.name(x.Operands[0])
@@ -45,6 +49,7 @@ func (e *emitter) waits(o *ttir.Op) {
 
 // waiting is a loop of which is asked on what its condition depends.
 type waiting struct {
+	e      *emitter
 	o      *ttir.Op
 	inside map[*ttir.Op]bool
 }
@@ -59,7 +64,7 @@ func (w *waiting) reached(v *ttir.Value, poll func(*ttir.Op)) map[*ttir.Value]bo
 			return
 		}
 		all[v] = true
-		if x := v.Def; x != nil && w.inside[x] && polls(x) && steady(x.Operands[0], w.inside) {
+		if x := v.Def; x != nil && w.inside[x] && w.e.polls(x) && steady(x.Operands[0], w.inside) {
 			if poll != nil {
 				poll(x)
 			}
@@ -115,13 +120,27 @@ func (w *waiting) next(i int) *ttir.Value {
 	return v
 }
 
-// polls reports whether an operation reads memory without taking anything.
-func polls(x *ttir.Op) bool {
+// polls reports whether an operation reads memory without taking anything. An atomic operation takes something if it changes
+// what it finds, as a sum does that gives each program the next tile. Those with a neutral operand change nothing, and a
+// maximum or minimum need not.
+func (e *emitter) polls(x *ttir.Op) bool {
 	switch x.Name {
 	case "tt.load", "tt.atomic_load":
 		return true
 	case "tt.atomic_rmw":
-		return x.Word("atomic_rmw_op") != "exch"
+		operand := x.Operands[1]
+		known := e.plan.facts.get(operand).known
+		switch x.Word("atomic_rmw_op") {
+		case "exch":
+			return false
+		case "add", "or", "xor":
+			return known != nil && *known == 0
+		case "and":
+			return known != nil && *known == -1
+		case "fadd":
+			return isZero(operand)
+		}
+		return true
 	}
 	return false
 }

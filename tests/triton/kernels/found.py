@@ -339,3 +339,23 @@ def count_case(name, m, n, warps):
 # One thread stores what others still have to load: lanes of a SIMD group, and several groups.
 count_case("load_by_lanes_then_store", 64, 64, 4)
 count_case("load_by_groups_then_store", 16, 128, 8)
+
+
+@triton.jit
+def draw_tiles(x, out, counter, tiles, BLOCK: tl.constexpr):
+    tile = tl.atomic_add(counter, 1)
+    while tile < tiles:
+        at = tile * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + at, tl.load(x + at) * tile)
+        tile = tl.atomic_add(counter, 1)
+
+
+# A loop that ends when a counter has passed a bound waits for no other program.
+@case("atomic_counter_of_tiles")
+def _(rng):
+    x = rng.integers(0, 99, (10, 128)).astype(np.int32)
+    outs = [
+        Out(x * np.arange(10, dtype=np.int32)[:, None]),
+        Out(np.array([13], np.int32)),
+    ]  # each of three draws one too many
+    return Run(draw_tiles, (3,), [x, *outs, 10], {"BLOCK": 128})
