@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _operators, _place
-from ._call import into, mixed, renamed
+from ._call import computed, into, mixed, renamed
 from ._convert import REQUIRED, chosen, index, said, scalar, tensor
 from ._creation import full_0d, to_tensor
 from ._dtype import DTypeLike
@@ -49,7 +49,8 @@ def add(
     if input is not None or other is not None:
         x = chosen("add", "x", x, REQUIRED, "input", input)
         y = chosen("add", "y", y, REQUIRED, "other", other)
-    return into(out, _operators.add(tensor(x, "add", "x"), scaled(y, alpha, "add")))
+    x, y = tensor(x, "add", "x"), scaled(y, alpha, "add")
+    return _operators.add(x, y) if out is None else computed(out, _operators.add, x, y)
 
 
 def subtract(
@@ -66,7 +67,8 @@ def subtract(
     if input is not None or other is not None:
         x = chosen("subtract", "x", x, REQUIRED, "input", input)
         y = chosen("subtract", "y", y, REQUIRED, "other", other)
-    return into(out, _operators.subtract(tensor(x, "subtract", "x"), scaled(y, alpha, "subtract")))
+    x, y = tensor(x, "subtract", "x"), scaled(y, alpha, "subtract")
+    return _operators.subtract(x, y) if out is None else computed(out, _operators.subtract, x, y)
 
 
 def scaled(y: Any, alpha: Scalar, name: str) -> Tensor:
@@ -104,7 +106,7 @@ def divide(
         y = chosen("divide", "y", y, REQUIRED, "other", other)
     x, y = tensor(x, "divide", "x"), tensor(y, "divide", "y")
     if rounding_mode is None:
-        return into(out, _operators.divide(x, y))
+        return _operators.divide(x, y) if out is None else computed(out, _operators.divide, x, y)
     if rounding_mode not in ("floor", "trunc"):
         raise ValueError(f"[divide] rounding_mode is {rounding_mode!r}; want None, 'floor' or 'trunc'")
     quotient = _operators.floor_divide(x, y)
@@ -153,7 +155,7 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor 
         decimals: may be negative: round([1234.5], -2) is [1200.].
     """
     if decimals == 0:
-        return into(out, _operators.round(x))
+        return _operators.round(x) if out is None else computed(out, _operators.round, x)
     places = index("decimals", decimals)
     factor = 10.0**places if places <= MOST_DECIMALS else math.inf
     return into(out, cast(_operators.round(x * factor) / factor, meta(x).dtype))
@@ -196,7 +198,7 @@ def trunc(
     """
     if x is not None:
         input = chosen("trunc", "input", input, REQUIRED, "x", x)
-    return into(out, _operators.trunc(input))
+    return _operators.trunc(input) if out is None else computed(out, _operators.trunc, input)
 
 
 @renamed(x="input")
@@ -230,8 +232,7 @@ def bitwise_left_shift(
     if input is not None or other is not None:
         x = chosen("bitwise_left_shift", "x", x, REQUIRED, "input", input)
         y = chosen("bitwise_left_shift", "y", y, REQUIRED, "other", other)
-    result = _operators.bitwise_left_shift(x, y)
-    return result if out is None else into(out, result)
+    return _operators.bitwise_left_shift(x, y) if out is None else computed(out, _operators.bitwise_left_shift, x, y)
 
 
 def bitwise_right_shift(

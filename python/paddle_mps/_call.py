@@ -19,8 +19,8 @@ from typing import Any, Callable, Literal, TypeVar, overload
 
 import numpy as np
 
-from . import _complex, _place
-from ._builtin import FAILED, HEAVY, OPERANDS, OPTIONAL, OUTPUT, PLACE, SCALAR, VARIADIC, builtin
+from . import _complex, _dtype, _place
+from ._builtin import FAILED, HEAVY, OPERANDS, OPTIONAL, OUTPUT, PLACE, SCALAR, VARIADIC, builtin, traces
 from ._caller import called
 from ._convert import (
     A_FLOATS,
@@ -51,6 +51,7 @@ from ._errors import BusyError, UnsupportedError, check, last_failure, rename
 from ._ids import ASSIGN, MATMUL
 from ._library import library, quick
 from ._objects import SMALL, Tensor, collect, flush, fresh, from_array, meta, replace, retained, view
+from ._recording import asks
 from ._worker import SLICE_MS, run
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -189,10 +190,14 @@ class Operator:
         attributes: as "axis:ints", with a type of `ATTRIBUTES`.
         lead: what stands before the operands of the function.
         result: "one" tensor with memory of its own, a "view" of an operand, or "many".
+        keeps: kinds of dtypes, of "bool int float": if the operands are tensors of one such dtype, the result has it, too. "test":
+            the result is always bool.
     """
 
-    def __init__(self, number: int, name: str, operands: str, attributes: str, lead: int, result: str) -> None:
-        self.number, self.name, self.lead, self.result = number, name, lead, result
+    def __init__(
+        self, number: int, name: str, operands: str, attributes: str, lead: int, result: str, keeps: str = ""
+    ) -> None:
+        self.number, self.name, self.lead, self.result, self.keeps = number, name, lead, result, keeps
         self.operands = [(o.rstrip("?=*"), sum(KINDS[c] for c in o if c in KINDS)) for o in operands.split()]
         pairs = [a.partition(":") for a in attributes.split()]
         self.attributes = [(name, kind) for name, _, kind in pairs]
@@ -305,14 +310,23 @@ def operator(
     lead: int = OPERANDS,
     *,
     result: Literal["one", "view"] = "one",
+    keeps: str = "",
 ) -> Callable[..., Tensor]: ...
 def operator(
-    number: int, name: str, operands: str, attributes: str = "", lead: int = OPERANDS, *, result: str = "one"
+    number: int,
+    name: str,
+    operands: str,
+    attributes: str = "",
+    lead: int = OPERANDS,
+    *,
+    result: str = "one",
+    keeps: str = "",
 ) -> Callable[..., Any]:
     """The function of a row of the table: see `Operator`."""
-    return Operator(number, name, operands, attributes, lead, result).function()
+    return Operator(number, name, operands, attributes, lead, result, keeps).function()
 
 
+@functools.cache
 def writer(function: Callable[..., Any]) -> Callable[..., None]:
     """The function of an operator that takes a tensor first, into which it writes the result."""
     row = copy.copy(_operators[function])
@@ -326,6 +340,31 @@ def into(out: Tensor | None, result: Tensor) -> Tensor:
         return result
     take(out if isinstance(out, Tensor) else tensor(out, called("out"), "out"), result)
     return out
+
+
+def computed(out: Tensor, function: Callable[..., Tensor], *operands: Any) -> Tensor:
+    """`into(out, function(*operands))`, computed in the memory of out if the result is known to have its shape, dtype and place.
+
+    It is known for tensors of one shape and dtype on one place. What is traced or recorded for gradients is copied, and so are
+    small results, which takes less time than to find out.
+    """
+    if (
+        traces
+        or small(out) is not None
+        or not all(isinstance(x, Tensor) for x in (out, *operands))
+        or asks(out, *operands)
+    ):
+        return into(out, function(*operands))
+    mine, first, *others = meta(out), *map(meta, operands)
+    keeps = _operators[function].keeps
+    kind = first.dtype if any(word in first.dtype.name for word in keeps.split()) else None
+    if keeps == "test":
+        kind = _dtype.bool_
+    alike = all((m.dtype, m.shape, m.place) == (first.dtype, first.shape, first.place) for m in others)
+    if alike and (mine.dtype, mine.shape, mine.place) == (kind, first.shape, first.place):
+        writer(function)(out, *operands)
+        return out
+    return into(out, function(*operands))
 
 
 def take(x: Tensor, result: Tensor) -> None:
@@ -489,7 +528,7 @@ def renamed(**names: str) -> Callable[[Function], Function]:
 
 __all__ = [
     "ANYWHERE", "A_INTS", "FLOAT", "INT", "NONE", "NOTHING", "PLACE", "SLICE_MS", "SMALL", "TENSOR", "call",
-    "call_into", "call_many", "call_view", "collect", "either", "element_type", "expression", "flag", "flush", "index",
+    "call_into", "call_many", "call_view", "collect", "computed", "either", "element_type", "expression", "flag", "flush", "index",
     "integer", "integers", "into", "mixed", "number", "operand", "operator", "packed", "reflected", "renamed", "short",
     "take", "tensor", "unary", "whole", "writer",
 ]  # fmt: skip

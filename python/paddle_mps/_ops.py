@@ -2,7 +2,7 @@
 """The operators whose arguments are their operands and attributes, and nothing else."""
 
 from . import _operators
-from ._call import into
+from ._call import computed, into
 from ._convert import REQUIRED, chosen
 from ._inplace import in_place
 
@@ -159,8 +159,7 @@ def multiply(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=N
     if input is not None or other is not None:
         x = chosen("multiply", "x", x, REQUIRED, "input", input)
         y = chosen("multiply", "y", y, REQUIRED, "other", other)
-    result = _operators.multiply(x, y)
-    return result if out is None else into(out, result)
+    return _operators.multiply(x, y) if out is None else computed(out, _operators.multiply, x, y)
 
 
 def multiply_(x, y, name=None):
@@ -188,8 +187,7 @@ def floor_divide(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, oth
     if input is not None or other is not None:
         x = chosen("floor_divide", "x", x, REQUIRED, "input", input)
         y = chosen("floor_divide", "y", y, REQUIRED, "other", other)
-    result = _operators.floor_divide(x, y)
-    return result if out is None else into(out, result)
+    return _operators.floor_divide(x, y) if out is None else computed(out, _operators.floor_divide, x, y)
 
 
 def floor_divide_(x, y, name=None):
@@ -217,8 +215,7 @@ def remainder(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=
     if input is not None or other is not None:
         x = chosen("remainder", "x", x, REQUIRED, "input", input)
         y = chosen("remainder", "y", y, REQUIRED, "other", other)
-    result = _operators.remainder(x, y)
-    return result if out is None else into(out, result)
+    return _operators.remainder(x, y) if out is None else computed(out, _operators.remainder, x, y)
 
 
 def remainder_(x, y, name=None):
@@ -252,8 +249,7 @@ def maximum(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=No
     if input is not None or other is not None:
         x = chosen("maximum", "x", x, REQUIRED, "input", input)
         y = chosen("maximum", "y", y, REQUIRED, "other", other)
-    result = _operators.maximum(x, y)
-    return result if out is None else into(out, result)
+    return _operators.maximum(x, y) if out is None else computed(out, _operators.maximum, x, y)
 
 
 def minimum(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -276,8 +272,7 @@ def minimum(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=No
     if input is not None or other is not None:
         x = chosen("minimum", "x", x, REQUIRED, "input", input)
         y = chosen("minimum", "y", y, REQUIRED, "other", other)
-    result = _operators.minimum(x, y)
-    return result if out is None else into(out, result)
+    return _operators.minimum(x, y) if out is None else computed(out, _operators.minimum, x, y)
 
 
 def bitwise_and(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other=None):
@@ -300,8 +295,7 @@ def bitwise_and(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, othe
     if input is not None or other is not None:
         x = chosen("bitwise_and", "x", x, REQUIRED, "input", input)
         y = chosen("bitwise_and", "y", y, REQUIRED, "other", other)
-    result = _operators.bitwise_and(x, y)
-    return result if out is None else into(out, result)
+    return _operators.bitwise_and(x, y) if out is None else computed(out, _operators.bitwise_and, x, y)
 
 
 def bitwise_and_(x, y, name=None):
@@ -329,8 +323,7 @@ def bitwise_or(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other
     if input is not None or other is not None:
         x = chosen("bitwise_or", "x", x, REQUIRED, "input", input)
         y = chosen("bitwise_or", "y", y, REQUIRED, "other", other)
-    result = _operators.bitwise_or(x, y)
-    return result if out is None else into(out, result)
+    return _operators.bitwise_or(x, y) if out is None else computed(out, _operators.bitwise_or, x, y)
 
 
 def bitwise_or_(x, y, name=None):
@@ -358,8 +351,7 @@ def bitwise_xor(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, othe
     if input is not None or other is not None:
         x = chosen("bitwise_xor", "x", x, REQUIRED, "input", input)
         y = chosen("bitwise_xor", "y", y, REQUIRED, "other", other)
-    result = _operators.bitwise_xor(x, y)
-    return result if out is None else into(out, result)
+    return _operators.bitwise_xor(x, y) if out is None else computed(out, _operators.bitwise_xor, x, y)
 
 
 def bitwise_xor_(x, y, name=None):
@@ -387,8 +379,7 @@ def logaddexp(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=
     if input is not None or other is not None:
         x = chosen("logaddexp", "x", x, REQUIRED, "input", input)
         y = chosen("logaddexp", "y", y, REQUIRED, "other", other)
-    result = _operators.logaddexp(x, y)
-    return result if out is None else into(out, result)
+    return _operators.logaddexp(x, y) if out is None else computed(out, _operators.logaddexp, x, y)
 
 
 def atan2(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -411,8 +402,7 @@ def atan2(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None
     if input is not None or other is not None:
         x = chosen("atan2", "x", x, REQUIRED, "input", input)
         y = chosen("atan2", "y", y, REQUIRED, "other", other)
-    result = _operators.atan2(x, y)
-    return result if out is None else into(out, result)
+    return _operators.atan2(x, y) if out is None else computed(out, _operators.atan2, x, y)
 
 
 def nextafter(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -459,8 +449,7 @@ def equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None
     if input is not None or other is not None:
         x = chosen("equal", "x", x, REQUIRED, "input", input)
         y = chosen("equal", "y", y, REQUIRED, "other", other)
-    result = _operators.equal(x, y)
-    return result if out is None else into(out, result)
+    return _operators.equal(x, y) if out is None else computed(out, _operators.equal, x, y)
 
 
 def equal_(x, y, name=None):
@@ -488,8 +477,7 @@ def not_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=
     if input is not None or other is not None:
         x = chosen("not_equal", "x", x, REQUIRED, "input", input)
         y = chosen("not_equal", "y", y, REQUIRED, "other", other)
-    result = _operators.not_equal(x, y)
-    return result if out is None else into(out, result)
+    return _operators.not_equal(x, y) if out is None else computed(out, _operators.not_equal, x, y)
 
 
 def not_equal_(x, y, name=None):
@@ -517,8 +505,7 @@ def less_than(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=
     if input is not None or other is not None:
         x = chosen("less_than", "x", x, REQUIRED, "input", input)
         y = chosen("less_than", "y", y, REQUIRED, "other", other)
-    result = _operators.less_than(x, y)
-    return result if out is None else into(out, result)
+    return _operators.less_than(x, y) if out is None else computed(out, _operators.less_than, x, y)
 
 
 def less_than_(x, y, name=None):
@@ -550,8 +537,7 @@ def less_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other
     if input is not None or other is not None:
         x = chosen("less_equal", "x", x, REQUIRED, "input", input)
         y = chosen("less_equal", "y", y, REQUIRED, "other", other)
-    result = _operators.less_equal(x, y)
-    return result if out is None else into(out, result)
+    return _operators.less_equal(x, y) if out is None else computed(out, _operators.less_equal, x, y)
 
 
 def less_equal_(x, y, name=None):
@@ -579,8 +565,7 @@ def greater_than(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, oth
     if input is not None or other is not None:
         x = chosen("greater_than", "x", x, REQUIRED, "input", input)
         y = chosen("greater_than", "y", y, REQUIRED, "other", other)
-    result = _operators.greater_than(x, y)
-    return result if out is None else into(out, result)
+    return _operators.greater_than(x, y) if out is None else computed(out, _operators.greater_than, x, y)
 
 
 def greater_than_(x, y, name=None):
@@ -608,8 +593,7 @@ def greater_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, ot
     if input is not None or other is not None:
         x = chosen("greater_equal", "x", x, REQUIRED, "input", input)
         y = chosen("greater_equal", "y", y, REQUIRED, "other", other)
-    result = _operators.greater_equal(x, y)
-    return result if out is None else into(out, result)
+    return _operators.greater_equal(x, y) if out is None else computed(out, _operators.greater_equal, x, y)
 
 
 def greater_equal_(x, y, name=None):
@@ -637,8 +621,7 @@ def logical_and(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, othe
     if input is not None or other is not None:
         x = chosen("logical_and", "x", x, REQUIRED, "input", input)
         y = chosen("logical_and", "y", y, REQUIRED, "other", other)
-    result = _operators.logical_and(x, y)
-    return result if out is None else into(out, result)
+    return _operators.logical_and(x, y) if out is None else computed(out, _operators.logical_and, x, y)
 
 
 def logical_and_(x, y, name=None):
@@ -666,8 +649,7 @@ def logical_or(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other
     if input is not None or other is not None:
         x = chosen("logical_or", "x", x, REQUIRED, "input", input)
         y = chosen("logical_or", "y", y, REQUIRED, "other", other)
-    result = _operators.logical_or(x, y)
-    return result if out is None else into(out, result)
+    return _operators.logical_or(x, y) if out is None else computed(out, _operators.logical_or, x, y)
 
 
 def logical_or_(x, y, name=None):
@@ -695,8 +677,7 @@ def logical_xor(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, othe
     if input is not None or other is not None:
         x = chosen("logical_xor", "x", x, REQUIRED, "input", input)
         y = chosen("logical_xor", "y", y, REQUIRED, "other", other)
-    result = _operators.logical_xor(x, y)
-    return result if out is None else into(out, result)
+    return _operators.logical_xor(x, y) if out is None else computed(out, _operators.logical_xor, x, y)
 
 
 def logical_xor_(x, y, name=None):
@@ -750,8 +731,7 @@ def abs(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("abs", "x", x, REQUIRED, "input", input)
-    result = _operators.abs(x)
-    return result if out is None else into(out, result)
+    return _operators.abs(x) if out is None else computed(out, _operators.abs, x)
 
 
 def abs_(x, name=None):
@@ -776,8 +756,7 @@ def neg(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("neg", "x", x, REQUIRED, "input", input)
-    result = _operators.neg(x)
-    return result if out is None else into(out, result)
+    return _operators.neg(x) if out is None else computed(out, _operators.neg, x)
 
 
 def neg_(x, name=None):
@@ -802,8 +781,7 @@ def sign(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("sign", "x", x, REQUIRED, "input", input)
-    result = _operators.sign(x)
-    return result if out is None else into(out, result)
+    return _operators.sign(x) if out is None else computed(out, _operators.sign, x)
 
 
 def exp(x=REQUIRED, name=None, *, out=None, input=None):
@@ -823,8 +801,7 @@ def exp(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("exp", "x", x, REQUIRED, "input", input)
-    result = _operators.exp(x)
-    return result if out is None else into(out, result)
+    return _operators.exp(x) if out is None else computed(out, _operators.exp, x)
 
 
 def exp_(x, name=None):
@@ -849,8 +826,7 @@ def expm1(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("expm1", "x", x, REQUIRED, "input", input)
-    result = _operators.expm1(x)
-    return result if out is None else into(out, result)
+    return _operators.expm1(x) if out is None else computed(out, _operators.expm1, x)
 
 
 def expm1_(x, name=None):
@@ -875,8 +851,7 @@ def log(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("log", "x", x, REQUIRED, "input", input)
-    result = _operators.log(x)
-    return result if out is None else into(out, result)
+    return _operators.log(x) if out is None else computed(out, _operators.log, x)
 
 
 def log_(x, name=None):
@@ -901,8 +876,7 @@ def log1p(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("log1p", "x", x, REQUIRED, "input", input)
-    result = _operators.log1p(x)
-    return result if out is None else into(out, result)
+    return _operators.log1p(x) if out is None else computed(out, _operators.log1p, x)
 
 
 def log1p_(x, name=None):
@@ -927,8 +901,7 @@ def log2(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("log2", "x", x, REQUIRED, "input", input)
-    result = _operators.log2(x)
-    return result if out is None else into(out, result)
+    return _operators.log2(x) if out is None else computed(out, _operators.log2, x)
 
 
 def log2_(x, name=None):
@@ -953,8 +926,7 @@ def sqrt(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("sqrt", "x", x, REQUIRED, "input", input)
-    result = _operators.sqrt(x)
-    return result if out is None else into(out, result)
+    return _operators.sqrt(x) if out is None else computed(out, _operators.sqrt, x)
 
 
 def sqrt_(x, name=None):
@@ -979,8 +951,7 @@ def rsqrt(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("rsqrt", "x", x, REQUIRED, "input", input)
-    result = _operators.rsqrt(x)
-    return result if out is None else into(out, result)
+    return _operators.rsqrt(x) if out is None else computed(out, _operators.rsqrt, x)
 
 
 def rsqrt_(x, name=None):
@@ -1005,8 +976,7 @@ def square(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("square", "x", x, REQUIRED, "input", input)
-    result = _operators.square(x)
-    return result if out is None else into(out, result)
+    return _operators.square(x) if out is None else computed(out, _operators.square, x)
 
 
 def square_(x, name=None):
@@ -1031,8 +1001,7 @@ def reciprocal(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("reciprocal", "x", x, REQUIRED, "input", input)
-    result = _operators.reciprocal(x)
-    return result if out is None else into(out, result)
+    return _operators.reciprocal(x) if out is None else computed(out, _operators.reciprocal, x)
 
 
 def reciprocal_(x, name=None):
@@ -1057,8 +1026,7 @@ def sin(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("sin", "x", x, REQUIRED, "input", input)
-    result = _operators.sin(x)
-    return result if out is None else into(out, result)
+    return _operators.sin(x) if out is None else computed(out, _operators.sin, x)
 
 
 def sin_(x, name=None):
@@ -1083,8 +1051,7 @@ def cos(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("cos", "x", x, REQUIRED, "input", input)
-    result = _operators.cos(x)
-    return result if out is None else into(out, result)
+    return _operators.cos(x) if out is None else computed(out, _operators.cos, x)
 
 
 def cos_(x, name=None):
@@ -1109,8 +1076,7 @@ def tan(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("tan", "x", x, REQUIRED, "input", input)
-    result = _operators.tan(x)
-    return result if out is None else into(out, result)
+    return _operators.tan(x) if out is None else computed(out, _operators.tan, x)
 
 
 def tan_(x, name=None):
@@ -1135,8 +1101,7 @@ def tanh(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("tanh", "x", x, REQUIRED, "input", input)
-    result = _operators.tanh(x)
-    return result if out is None else into(out, result)
+    return _operators.tanh(x) if out is None else computed(out, _operators.tanh, x)
 
 
 def tanh_(x, name=None):
@@ -1161,8 +1126,7 @@ def sinh(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("sinh", "x", x, REQUIRED, "input", input)
-    result = _operators.sinh(x)
-    return result if out is None else into(out, result)
+    return _operators.sinh(x) if out is None else computed(out, _operators.sinh, x)
 
 
 def sinh_(x, name=None):
@@ -1187,8 +1151,7 @@ def cosh(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("cosh", "x", x, REQUIRED, "input", input)
-    result = _operators.cosh(x)
-    return result if out is None else into(out, result)
+    return _operators.cosh(x) if out is None else computed(out, _operators.cosh, x)
 
 
 def cosh_(x, name=None):
@@ -1213,8 +1176,7 @@ def floor(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("floor", "x", x, REQUIRED, "input", input)
-    result = _operators.floor(x)
-    return result if out is None else into(out, result)
+    return _operators.floor(x) if out is None else computed(out, _operators.floor, x)
 
 
 def floor_(x, name=None):
@@ -1239,8 +1201,7 @@ def ceil(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("ceil", "x", x, REQUIRED, "input", input)
-    result = _operators.ceil(x)
-    return result if out is None else into(out, result)
+    return _operators.ceil(x) if out is None else computed(out, _operators.ceil, x)
 
 
 def ceil_(x, name=None):
@@ -1265,8 +1226,7 @@ def erf(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("erf", "x", x, REQUIRED, "input", input)
-    result = _operators.erf(x)
-    return result if out is None else into(out, result)
+    return _operators.erf(x) if out is None else computed(out, _operators.erf, x)
 
 
 def erf_(x, name=None):
@@ -1291,8 +1251,7 @@ def logical_not(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("logical_not", "x", x, REQUIRED, "input", input)
-    result = _operators.logical_not(x)
-    return result if out is None else into(out, result)
+    return _operators.logical_not(x) if out is None else computed(out, _operators.logical_not, x)
 
 
 def logical_not_(x, name=None):
@@ -1317,8 +1276,7 @@ def isnan(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("isnan", "x", x, REQUIRED, "input", input)
-    result = _operators.isnan(x)
-    return result if out is None else into(out, result)
+    return _operators.isnan(x) if out is None else computed(out, _operators.isnan, x)
 
 
 def isinf(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1338,8 +1296,7 @@ def isinf(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("isinf", "x", x, REQUIRED, "input", input)
-    result = _operators.isinf(x)
-    return result if out is None else into(out, result)
+    return _operators.isinf(x) if out is None else computed(out, _operators.isinf, x)
 
 
 def isfinite(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1359,8 +1316,7 @@ def isfinite(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("isfinite", "x", x, REQUIRED, "input", input)
-    result = _operators.isfinite(x)
-    return result if out is None else into(out, result)
+    return _operators.isfinite(x) if out is None else computed(out, _operators.isfinite, x)
 
 
 def bitwise_not(x=REQUIRED, out=None, name=None, *, input=None):
@@ -1380,8 +1336,7 @@ def bitwise_not(x=REQUIRED, out=None, name=None, *, input=None):
     """
     if input is not None:
         x = chosen("bitwise_not", "x", x, REQUIRED, "input", input)
-    result = _operators.bitwise_not(x)
-    return result if out is None else into(out, result)
+    return _operators.bitwise_not(x) if out is None else computed(out, _operators.bitwise_not, x)
 
 
 def bitwise_not_(x, name=None):
@@ -1410,8 +1365,7 @@ def acos(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("acos", "x", x, REQUIRED, "input", input)
-    result = _operators.acos(x)
-    return result if out is None else into(out, result)
+    return _operators.acos(x) if out is None else computed(out, _operators.acos, x)
 
 
 def acos_(x, name=None):
@@ -1436,8 +1390,7 @@ def asin(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("asin", "x", x, REQUIRED, "input", input)
-    result = _operators.asin(x)
-    return result if out is None else into(out, result)
+    return _operators.asin(x) if out is None else computed(out, _operators.asin, x)
 
 
 def asin_(x, name=None):
@@ -1462,8 +1415,7 @@ def atan(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("atan", "x", x, REQUIRED, "input", input)
-    result = _operators.atan(x)
-    return result if out is None else into(out, result)
+    return _operators.atan(x) if out is None else computed(out, _operators.atan, x)
 
 
 def atan_(x, name=None):
@@ -1488,8 +1440,7 @@ def acosh(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("acosh", "x", x, REQUIRED, "input", input)
-    result = _operators.acosh(x)
-    return result if out is None else into(out, result)
+    return _operators.acosh(x) if out is None else computed(out, _operators.acosh, x)
 
 
 def acosh_(x, name=None):
@@ -1514,8 +1465,7 @@ def asinh(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("asinh", "x", x, REQUIRED, "input", input)
-    result = _operators.asinh(x)
-    return result if out is None else into(out, result)
+    return _operators.asinh(x) if out is None else computed(out, _operators.asinh, x)
 
 
 def asinh_(x, name=None):
@@ -1540,8 +1490,7 @@ def atanh(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("atanh", "x", x, REQUIRED, "input", input)
-    result = _operators.atanh(x)
-    return result if out is None else into(out, result)
+    return _operators.atanh(x) if out is None else computed(out, _operators.atanh, x)
 
 
 def atanh_(x, name=None):
@@ -1566,8 +1515,7 @@ def log10(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("log10", "x", x, REQUIRED, "input", input)
-    result = _operators.log10(x)
-    return result if out is None else into(out, result)
+    return _operators.log10(x) if out is None else computed(out, _operators.log10, x)
 
 
 def log10_(x, name=None):
@@ -1592,8 +1540,7 @@ def relu(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("relu", "x", x, REQUIRED, "input", input)
-    result = _operators.relu(x)
-    return result if out is None else into(out, result)
+    return _operators.relu(x) if out is None else computed(out, _operators.relu, x)
 
 
 def relu_(x, name=None):
@@ -1618,8 +1565,7 @@ def sigmoid(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("sigmoid", "x", x, REQUIRED, "input", input)
-    result = _operators.sigmoid(x)
-    return result if out is None else into(out, result)
+    return _operators.sigmoid(x) if out is None else computed(out, _operators.sigmoid, x)
 
 
 def sigmoid_(x, name=None):
@@ -1910,8 +1856,7 @@ def lgamma(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("lgamma", "x", x, REQUIRED, "input", input)
-    result = _operators.lgamma(x)
-    return result if out is None else into(out, result)
+    return _operators.lgamma(x) if out is None else computed(out, _operators.lgamma, x)
 
 
 def lgamma_(x, name=None):
@@ -1940,8 +1885,7 @@ def digamma(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("digamma", "x", x, REQUIRED, "input", input)
-    result = _operators.digamma(x)
-    return result if out is None else into(out, result)
+    return _operators.digamma(x) if out is None else computed(out, _operators.digamma, x)
 
 
 def digamma_(x, name=None):
@@ -1966,8 +1910,7 @@ def erfinv(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("erfinv", "x", x, REQUIRED, "input", input)
-    result = _operators.erfinv(x)
-    return result if out is None else into(out, result)
+    return _operators.erfinv(x) if out is None else computed(out, _operators.erfinv, x)
 
 
 def erfinv_(x, name=None):
@@ -1992,8 +1935,7 @@ def i0(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("i0", "x", x, REQUIRED, "input", input)
-    result = _operators.i0(x)
-    return result if out is None else into(out, result)
+    return _operators.i0(x) if out is None else computed(out, _operators.i0, x)
 
 
 def i0_(x, name=None):
@@ -2018,8 +1960,7 @@ def i0e(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("i0e", "x", x, REQUIRED, "input", input)
-    result = _operators.i0e(x)
-    return result if out is None else into(out, result)
+    return _operators.i0e(x) if out is None else computed(out, _operators.i0e, x)
 
 
 def i1(x=REQUIRED, name=None, *, out=None, input=None):
@@ -2039,8 +1980,7 @@ def i1(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("i1", "x", x, REQUIRED, "input", input)
-    result = _operators.i1(x)
-    return result if out is None else into(out, result)
+    return _operators.i1(x) if out is None else computed(out, _operators.i1, x)
 
 
 def i1e(x=REQUIRED, name=None, *, out=None, input=None):
@@ -2060,8 +2000,7 @@ def i1e(x=REQUIRED, name=None, *, out=None, input=None):
     """
     if input is not None:
         x = chosen("i1e", "x", x, REQUIRED, "input", input)
-    result = _operators.i1e(x)
-    return result if out is None else into(out, result)
+    return _operators.i1e(x) if out is None else computed(out, _operators.i1e, x)
 
 
 class Methods:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _operators
+from ._dtype import int64
 from ._errors import TracingError
 from ._objects import Tensor, meta
 from ._place import cpu
@@ -98,8 +99,14 @@ def body(x: Tensor) -> str:
 
 
 def shown(x: Tensor, cut: bool) -> Tensor:
-    """The elements that are printed, on the CPU: all, or the edges of each long axis."""
-    edge = options.edgeitems
+    """The elements that are printed, on the CPU: all, or the edges of each long axis.
+
+    Raises:
+        TypeError: they are strings.
+    """
+    edge, m = options.edgeitems, meta(x)
+    if m.dtype is int64:
+        x[(slice(1),) * len(m.shape)].numpy()  # copies and gathered elements of strings count as numbers
     for axis, n in enumerate(meta(x).shape if cut else ()):
         if n > 2 * edge:
             ends = x.__class__([*range(edge), *range(n - edge, n)], dtype="int64", place=meta(x).place)

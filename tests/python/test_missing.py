@@ -176,3 +176,14 @@ assert callable(paddle_mps.triton_aot.load)
 """
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="Python suggests names since 3.10")
+@pytest.mark.parametrize(
+    ("call", "close"), [("arrange(3)", "arange"), ("nn.functional.reluu(x)", "relu"), ("ones([2]).summ()", "sum")]
+)
+def test_a_misspelled_name_is_answered_with_a_close_one(call: str, close: str) -> None:
+    """For names that PaddlePaddle does not have either, Python itself makes the suggestion."""
+    program = f"import paddle_mps as paddle\nx = paddle.ones([1])\npaddle.{call}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.stderr.rstrip().endswith(f"Did you mean: '{close}'?")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
@@ -45,8 +47,42 @@ func operator(b *strings.Builder, row *op.Row, name string, scalar func(*op.Row,
 	case row.Kind == op.View && !row.Fresh:
 		line += `, result="view"`
 	}
+	if kept := keeps(row); kept != "" {
+		line += fmt.Sprintf(", keeps=%q", kept)
+	}
 	b.WriteString(line + ")\n")
 }
+
+// keeps says when an operator on the elements of tensors of one dtype has a result of that dtype: "bool int float" are the
+// kinds of dtypes for which it has. "test" is an operator whose result is always bool. It is empty for other rows, among them
+// all with attributes: see [op.Row.Direct]. Integers by which an operator divides are left out: a zero among them is an error
+// that is found after elements before it were written.
+func keeps(row *op.Row) string {
+	made := row.Accepts.Members()
+	for i, d := range made {
+		made[i] = row.Direct(d)
+	}
+	if slices.Equal(slices.Compact(made), []dtype.DType{dtype.Bool}) {
+		return "test"
+	}
+	var words []string
+	divides := slices.ContainsFunc(row.In, func(in op.Input) bool { return in.Domain == op.Divisor })
+	for _, kind := range dtypeKinds {
+		if divides && kind.set == dtype.Integers {
+			continue
+		}
+		if !slices.ContainsFunc(kind.set.Members(), func(d dtype.DType) bool { return row.Direct(d) != d }) {
+			words = append(words, kind.word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// dtypeKinds are the kinds of dtypes by the names that Python has for them.
+var dtypeKinds = []struct {
+	word string
+	set  dtype.Set
+}{{"bool", dtype.SetOf(dtype.Bool)}, {"int", dtype.Integers}, {"float", dtype.Floats}}
 
 // operandWords are the operands as one string, a word each: "x y? indices* min?=". A star stands for any number of
 // tensors, a question mark for one that may be a number, and an equals sign for one that may be left out. Python

@@ -51,7 +51,7 @@ func wrappers(rows []op.Row) string {
 	b.WriteString(notice + `"""The operators whose arguments are their operands and attributes, and nothing else."""
 
 from . import _operators
-from ._call import into
+from ._call import computed, into
 from ._convert import REQUIRED, chosen
 from ._inplace import in_place
 `)
@@ -138,7 +138,12 @@ func function(b *strings.Builder, row *op.Row) {
 	fmt.Fprintf(b, "\n\ndef %s(%s):\n", row.Name, strings.Join(list, ", "))
 	docstring(b, row)
 	choices(b, row)
-	fmt.Fprintf(b, "    result = _operators.%s(%s)\n", row.Name, strings.Join(names(row), ", "))
+	function, arguments := "_operators."+row.Name, strings.Join(names(row), ", ")
+	if keeps(row) != "" {
+		fmt.Fprintf(b, "    return %[1]s(%[2]s) if out is None else computed(out, %[1]s, %[2]s)\n", function, arguments)
+		return
+	}
+	fmt.Fprintf(b, "    result = %s(%s)\n", function, arguments)
 	b.WriteString("    return result if out is None else into(out, result)\n")
 }
 
