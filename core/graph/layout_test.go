@@ -52,7 +52,11 @@ func TestLayout(t *testing.T) {
 			y := b.must(t, "conv_transpose", op.Attrs{ints(2, 3)}, x, floats(b, 1, 8, 4, 2, 3))
 			outputs := []Value{b.must(t, "relu", nil, y)}
 			for _, at := range []op.Attrs{
-				{ints(1, 3)}, {ints(2, 3), ints(1, 0, 0, 0)}, {ints(2, 3), ints(0, 1, 0, 0)}, {ints(2, 3), {}, ints(1, 0)}, {ints(2, 3), {}, {}, ints(2, 1)},
+				{ints(1, 3)},
+				{ints(2, 3), ints(1, 0, 0, 0)},
+				{ints(2, 3), ints(0, 1, 0, 0)},
+				{ints(2, 3), {}, ints(1, 0)},
+				{ints(2, 3), {}, {}, ints(2, 1)},
 				{ints(2, 3), {}, {}, {}, {Kind: op.Int, I: 2}},
 			} {
 				outputs = append(outputs, b.must(t, "conv_transpose", at, x, floats(b, 1, 8, 4, 2, 3)))

@@ -157,7 +157,7 @@ func (rt *Runtime) settle(made []*Tensor) (first error) {
 	return first
 }
 
-// More goroutines than processors would share them, and each run would hold its memory for longer. On a device with queues a
+// More goroutines than CPUs would share them, and each run would hold its memory for longer. On a device with queues a
 // goroutine mostly waits; with two of them one run is submitted while another is computed.
 //
 // Goroutines come and go with the runs, so that a process which starts none has none of them. A run that was cancelled in its turn
@@ -175,7 +175,7 @@ func (c *Context) enlist(r *Run) {
 	s := &c.started
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.making >= goruntime.GOMAXPROCS(0) {
+	if s.making >= min(goruntime.NumCPU(), goruntime.GOMAXPROCS(0)) { // Go may have more processors than there are CPUs
 		s.waiting = append(s.waiting, r)
 		return
 	}

@@ -100,6 +100,7 @@ func fuse(steps []device.Step, ks []kernel, elements int64, locals int) (*fused,
 // cost and workspace follow from the plan: a step block by block costs three times what it does in one go. The memory of blocks
 // belongs to the threads, not to the call.
 func (f *fused) cost(*device.Call) int64 { return 3 * f.elements * f.weight }
+
 func (f *fused) workspace(*device.Call) int64 {
 	if f.tail == nil {
 		return 0

@@ -110,7 +110,7 @@ def test_an_error_leaves_out_as_it_was() -> None:
     with pytest.raises(ValueError, match=r"\[add\] got tensors on cpu and on mps:0"):
         paddle.add(x, paddle.ones([100000], "int64", place="mps"), out=out)
     with pytest.raises(ValueError, match=r"\[exp\] argument out is list; want a Tensor"):
-        paddle.exp(T([1.0]), out=[1.0])
+        paddle.exp(T([1.0]), out=[1.0])  # type: ignore[arg-type]
     windows = paddle.zeros([4]).unfold(0, 2, 1)
     with pytest.raises(ValueError, match="overlap"):
         paddle.exp(paddle.ones([3, 2]), out=windows)

@@ -117,8 +117,11 @@ func (g *drawing) choose(in []graph.Value) choice {
 		switch g.IntN(4) {
 		case 0:
 			axes := [][]int64{{1}, {0, 1}, {0}}[g.IntN(3)]
-			return choice{[]op.ID{op.IDMean, op.IDMax, op.IDMin, op.IDAny, op.IDAll, op.IDCountNonzero, op.IDSquareSum}, 1,
-				op.Attrs{op.MeanAxis: {Kind: op.Ints, Ints: axes}, op.MeanKeepdim: {Kind: op.Bool, I: 1}}}
+			return choice{
+				[]op.ID{op.IDMean, op.IDMax, op.IDMin, op.IDAny, op.IDAll, op.IDCountNonzero, op.IDSquareSum},
+				1,
+				op.Attrs{op.MeanAxis: {Kind: op.Ints, Ints: axes}, op.MeanKeepdim: {Kind: op.Bool, I: 1}},
+			}
 		case 1:
 			at := op.Attrs{op.SumAxis: {Kind: op.Ints, Ints: []int64{g.Int64N(2)}}, op.SumKeepdim: {Kind: op.Bool, I: 1}}
 			return choice{[]op.ID{op.IDSum}, 1, at}
