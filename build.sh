@@ -55,7 +55,7 @@ usage: ./build.sh COMMAND
   tarball         build dist/paddlemps-VERSION-PLATFORM.tar.gz with the same contents
   darwin          build library, tool, wheel and tarball for Apple silicon, also on Linux
   bench [NAME]    run the benchmark bench/NAME; without a name, list all
-  bench triton    print barriers and threadgroup memory of compiled kernels, and what compiling and launching them costs
+  bench triton    print what compiled kernels ask of a GPU, beside shaders by hand, and what compiling and launching them costs
   bench triton-core [--all | --tenth N] [--only REGEX] [--report FILE]
                   run a tenth of the test_core.py of Triton 3.6.0's source, in TRITON_SOURCE, and count what passes
   bench code [REV]
@@ -913,11 +913,11 @@ bench() {
         printf '%s\n' triton triton-core
         return
     fi
-    if [ "$1" = triton ]; then # what compiled kernels have of barriers and threadgroup memory, and what compiling and launching costs
-        shift
+    if [ "$1" = triton ]; then # what compiled kernels contain and ask of a GPU, and what compiling and launching costs
         lib
         GOEXPERIMENT=$simd go test -v -run 'Counts$' -bench Compile ./tritonlang || return 1
-        set -- triton_launch "$@"
+        (bench triton_counts) || return 1
+        set -- triton_launch
     fi
     if [ "$1" = pair ]; then venv .venv-bench bench; fi
     if [ "$1" = triton-core ]; then
@@ -969,12 +969,14 @@ bench() {
         PYTHONPATH=python "$python" "$benchmark" "$@"
         return
     fi
-    if [ "$benchmark" = bench/triton_launch.py ]; then
+    case $benchmark in bench/triton_launch.py | bench/triton_counts.py)
         sh tests/fakemetal/build.sh
         venv .venv-triton triton
+        case $benchmark in *counts.py) export FAKEMETAL_COUNT=1 ;; esac
         PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "$benchmark" "$@"
         return
-    fi
+        ;;
+    esac
     bench_peers
     .venv-bench/bin/python "$benchmark" "$@"
 }

@@ -165,6 +165,7 @@ static const struct {
     COUNT_OF(threads), COUNT_OF(groups), COUNT_OF(simdgroups), COUNT_OF(loads), COUNT_OF(stores),
     COUNT_OF(loaded_bytes), COUNT_OF(stored_bytes), COUNT_OF(load_transactions), COUNT_OF(store_transactions),
     COUNT_OF(load_ideal), COUNT_OF(store_ideal), COUNT_OF(constant_bytes), COUNT_OF(threadgroup_accesses),
+    COUNT_OF(threadgroup_bytes),
     COUNT_OF(barriers), COUNT_OF(meetings), COUNT_OF(arithmetic),
 #undef COUNT_OF
 };

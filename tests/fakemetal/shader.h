@@ -89,7 +89,7 @@ typedef struct {
   int64_t loaded_bytes, stored_bytes;  /* distinct bytes of each of those instructions, summed up */
   int64_t load_transactions, store_transactions, load_ideal, store_ideal;
   int64_t constant_bytes;              /* loaded from what the encoder has set as bytes */
-  int64_t threadgroup_accesses;        /* by threads, of threadgroup memory */
+  int64_t threadgroup_accesses, threadgroup_bytes; /* by threads, of threadgroup memory */
   int64_t barriers, meetings;          /* of threadgroups at barriers, of SIMD groups at functions */
   int64_t arithmetic;                  /* instructions of threads */
 } shader_counts;

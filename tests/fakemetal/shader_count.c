@@ -8,7 +8,7 @@
  *   different instructions touch counts each time: there is no cache.
  * - Its transactions are the lines of 128 bytes that it touches. The ideal is its bytes over 128, rounded up.
  * - What the encoder has set as bytes is in registers: it counts apart, and makes no transactions.
- * - Threadgroup memory is counted by accesses of threads; its banks are not modelled.
+ * - Threadgroup memory is counted by accesses of threads and their bytes; its banks are not modelled.
  * - Arithmetic is counted by shader_arithmetic.c.
  */
 #include <stdlib.h>

@@ -228,6 +228,7 @@ static void counted(const void *address, uint64_t size, int32_t write, const voi
   if (!r->tally || g->kind == IN_PRIVATE) return;
   if (g->kind == IN_THREADGROUP) {
     shader_tally_counts(r->tally)->threadgroup_accesses++;
+    shader_tally_counts(r->tally)->threadgroup_bytes += (int64_t)size;
     return;
   }
   shader_tally_access(r->tally, r->fibers[r->running].thread.index, (uint64_t)(uintptr_t)address, size, write != 0,
