@@ -69,6 +69,11 @@ def unpack(file: bytes) -> tuple[str, dict[str, Any]]:
         raise ValueError(
             f"[triton] the file has format {metadata['triton_mps']}; want {FORMAT}: compile the kernel again"
         )
+    missing = [key for key in ("name", "args", "threads", "num_warps", "shared") if key not in metadata]
+    if missing:
+        raise ValueError(
+            f"[triton] the first line of the file has no {missing[0]!r}; want a kernel as paddle-mps has compiled it"
+        )
     return source, metadata
 
 

@@ -41,7 +41,14 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> triton_aot.Kernel:
     return triton_aot.load(path)
 
 
-OTHERS = [b"", b"kernel void f() {}", b"// {\n", b"// {}\n", b'// {"triton_mps":99}\n']
+OTHERS = [
+    b"",
+    b"kernel void f() {}",
+    b"// {\n",
+    b"// {}\n",
+    b'// {"triton_mps":99}\n',
+    f'// {{"triton_mps":{_triton.FORMAT}}}\n'.encode(),
+]
 
 
 @pytest.mark.parametrize("file", OTHERS)
