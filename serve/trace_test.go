@@ -58,11 +58,11 @@ func TestTraceOfEnsemble(t *testing.T) {
 // everything.
 func TestAnswersBeforeTheNextBatch(t *testing.T) {
 	const n = 1 << 20
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // first: the kernels then have one thread, too
 	s := started(t, map[string]string{
 		"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, n)),
 		"m/config.pbtxt": "max_batch_size: 0",
 	}, Options{})
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	// The first request borrows the instance; the others wait in the queue, from which the instance itself takes them.
 	xs := make([]float32, n)
 	ended := make(chan error, 8)

@@ -118,7 +118,7 @@ def test_tool_runs(prefix: pathlib.Path) -> None:
     [
         ("foo", "got command 'foo'; want one of those above"),
         ("demo dance", "demo: got 'dance'; want nothing, ocr, serve or triton"),
-        ("demo triton dance", "want add, softmax or the path of a Python file"),
+        ("demo triton dance", "want add, softmax, attention or the path of a Python file"),
         ("demo triton add softmax", "demo triton: got 2 arguments"),
         ("install", "install: got 0 arguments; want one, the folder"),
         ("install a b", "install: got 2 arguments"),

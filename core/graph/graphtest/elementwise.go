@@ -112,10 +112,12 @@ func (g *drawing) choose(in []graph.Value) choice {
 		to := []dtype.DType{dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Int32, dtype.Int64, dtype.Uint8, dtype.Bool}[g.IntN(7)]
 		return choice{[]op.ID{op.IDCast}, 1, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(to)}}}
 	case 4:
+		// Three operands, which broadcast.
 		return choice{[]op.ID{op.IDWhere, op.IDClip}, 3, nil}
 	case 5:
 		switch g.IntN(4) {
 		case 0:
+			// The last axes are those at which a group may end; the first is one of those at which it may not.
 			axes := [][]int64{{1}, {0, 1}, {0}}[g.IntN(3)]
 			return choice{
 				[]op.ID{op.IDMean, op.IDMax, op.IDMin, op.IDAny, op.IDAll, op.IDCountNonzero, op.IDSquareSum},
@@ -126,6 +128,7 @@ func (g *drawing) choose(in []graph.Value) choice {
 			at := op.Attrs{op.SumAxis: {Kind: op.Ints, Ints: []int64{g.Int64N(2)}}, op.SumKeepdim: {Kind: op.Bool, I: 1}}
 			return choice{[]op.ID{op.IDSum}, 1, at}
 		case 2:
+			// What follows is no step of a group.
 			return choice{[]op.ID{op.IDConcat}, 2, op.Attrs{op.ConcatAxis: {Kind: op.Int, I: 0}}}
 		}
 		in[1] = g.Scalar(op.Value{Kind: op.Int, I: 3}) // so that none does fail
