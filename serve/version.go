@@ -87,7 +87,7 @@ func (v *Version) close() {
 	if v.ensemble != nil {
 		return // it has no memory of its own
 	}
-	// Whoever still holds the version holds no weights through it: instances have them too, and default values of inputs are parts
+	// A request that still holds the version holds no weights through it: instances have them too, and default values of inputs are parts
 	// of the file.
 	v.programs, v.queue, v.inputs = nil, nil, nil
 	runtime.ReturnMemory()

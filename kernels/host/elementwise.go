@@ -24,8 +24,8 @@ func (e *effort) cost(c *device.Call) int64    { return c.Out[0].Numel() * e.wei
 func (e *effort) workspace(*device.Call) int64 { return 0 }
 func (e *effort) perElement() bool             { return true }
 
-// elements does all elements of the output. Operands that are walked block by block cost four times as much; where there are so
-// few elements that this is not worth a thread either, nobody looks.
+// elements does all elements of the output. Operands that are walked block by block cost four times as much, which is looked at
+// only where it may decide how many threads take part.
 func (e *effort) elements(work splitter, t *threads, c *device.Call) error {
 	cost := e.cost(c)
 	if cost >= grain/2 && cost < 2*rousal && !(contiguous(c.Out) && contiguous(c.In)) {

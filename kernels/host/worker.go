@@ -14,7 +14,7 @@ type worker struct {
 	_     [64]byte // the next worker's state is in another cache line
 }
 
-// States of a worker. Whoever changes the first or the second into the third has to give it a batch.
+// States of a worker. The thread that changes the first or the second into the third has to give it a batch.
 const (
 	watching = iota
 	asleep

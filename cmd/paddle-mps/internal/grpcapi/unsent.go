@@ -58,7 +58,7 @@ func (c *counted) allow(bytes int64, late func()) limit {
 }
 
 // end closes the connection of a client that is late.
-func (c *counted) end() { _ = c.Close() } // nobody is there to have the error
+func (c *counted) end() { _ = c.Close() } // no caller is left to have the error
 
 // hold counts bytes of responses that the transport has, or does not have any more if they are less than 0. Those of a connection
 // that was closed are no longer held: what gRPC does not free of them is garbage.
