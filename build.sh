@@ -945,8 +945,8 @@ bench() {
     case $benchmark in bench/tritonserver.py | bench/serve.py)
         need_tritonserver
         command -v wrk >/dev/null || debian wrk || missing wrk 'apt-get install wrk' 'brew install wrk'
-        tool
-        GOEXPERIMENT=$simd go build -o build/serve-load ./cmd/paddle-mps/internal/load
+        need_serve
+        need_clients
         .venv-tritonserver/bin/python "$benchmark" "$@"
         return
         ;;

@@ -1,11 +1,10 @@
 """What a request costs in `paddle-mps serve`, beside the real Triton Inference Server with a backend in C that only copies.
 
 Both servers run at one time and are asked by turns: wrk sends requests of HTTP, and a small client in Go
-(cmd/paddle-mps/internal/load) those of gRPC, comparing every byte; where `./build.sh test serve` has installed
-perf_analyzer, it sends both. The model is the identity, so that all of it is
-overhead. Rates are noisy on a machine that does other things: the ratio is the median of those of each turn, and the CPU
-time of the server for a request stands beside it. The other lines are about models: ResNet-50 with random weights, and a
-layer that is larger than the cache.
+(cmd/paddle-mps/internal/load) those of gRPC, comparing every byte; perf_analyzer, which ./build.sh installs on Linux,
+sends both. The model is the identity, so that all of it is overhead. Rates are noisy on a machine that does other things: the
+ratio is the median of those of each turn, and the CPU time of the server for a request stands beside it. The other lines are
+about models: ResNet-50 with random weights, and a layer that is larger than the cache.
 """
 
 from __future__ import annotations
@@ -256,7 +255,7 @@ def identities(folder: pathlib.Path, rounds: int, seconds: float) -> list[bool]:
                 )
             )
         if not ANALYZER.exists():
-            print(f"perf_analyzer: not measured, there is no {ANALYZER}; ./build.sh test serve installs it")
+            print(f"perf_analyzer: not measured, there is no {ANALYZER}; ./build.sh installs it on Linux on x86-64")
         script = peer.request(folder, 64)
         met.append(
             against(
