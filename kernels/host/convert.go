@@ -55,15 +55,15 @@ func newCasts() *castTable {
 // castIntegers adds the casts of one integer type, or of bool. To integers they wrap around, to floats they
 // round once.
 func castIntegers[T integer](t *castTable, from dtype.DType) {
-	row := &t[from]
+	row, size := &t[from], int64(unsafe.Sizeof(*new(T)))
 	row[dtype.Bool] = newRows(plain, plain, 1, notZero[T])
 	row[dtype.Uint8] = casting(plain, wrapping[uint8, T])
 	row[dtype.Int8] = row[dtype.Uint8] // the same bits
 	row[dtype.Int16] = casting(plain, wrapping[int16, T])
 	row[dtype.Int32] = casting(plain, wrapping[int32, T])
 	row[dtype.Int64] = casting(plain, wrapping[int64, T])
-	row[dtype.Float16] = newUnary(plain, plain, 1, eachOf(func(x T) uint16 { return dtype.F64ToF16(sticky(int64(x))) }))
-	row[dtype.BFloat16] = newUnary(plain, plain, 1, eachOf(func(x T) uint16 { return dtype.F64ToBF16(sticky(int64(x))) }))
+	row[dtype.Float16] = casting(plain, throughInt64(wrapping[int64, T], size, dtype.F64ToF16))
+	row[dtype.BFloat16] = casting(plain, throughInt64(wrapping[int64, T], size, dtype.F64ToBF16))
 	row[dtype.Float32] = casting(plain, wrapping[float32, T])
 	row[dtype.Float64] = casting(plain, wrapping[float64, T])
 }
@@ -93,6 +93,8 @@ func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DTyp
 }
 
 // casting is a kernel that reads through a coding and writes elements.
+//
+//go:noinline
 func casting(in coding, f rowsAt) kernel { return &unary{in, plain, effortOf(in, plain, 1), f} }
 
 // wrapping is Go's conversion: integers wrap around, and floats round once. It is a loop of its own, because the call of a
@@ -139,6 +141,22 @@ func saturatingBytes(to dtype.DType) rowsAt {
 				dst[i] = uint8(min(max(v, int32(low)), int32(high)))
 			}
 			dst, src = dst[len(part):], src[len(part):]
+		}
+	}
+}
+
+// throughInt64 makes halves of integers of so many bytes, which widen reads, some at a time. It is compiled once for all of their types.
+// SAFETY: see newUnary.
+func throughInt64(widen rowsAt, size int64, narrow func(float64) uint16) rowsAt {
+	return func(c *device.Call, to, from unsafe.Pointer, n int64) {
+		var wide [128]int64
+		for dst := slice[uint16](to, n); len(dst) > 0; {
+			part := wide[:min(len(wide), len(dst))]
+			widen(c, unsafe.Pointer(&part[0]), from, int64(len(part)))
+			for i, x := range part {
+				dst[i] = narrow(sticky(x))
+			}
+			dst, from = dst[len(part):], unsafe.Add(from, int64(len(part))*size)
 		}
 	}
 }

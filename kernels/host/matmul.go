@@ -43,6 +43,7 @@ func init() {
 		registerMatmul(d, dtype.Float32, multiplying(vec.MatMul[float32]), tile)
 		registerConstant(d, tile)
 	}
+	registerPairs()
 	registerMatmul(dtype.Float64, dtype.Float64, multiplying(vec.MatMul[float64]), matmulTile[float64]())
 	for _, d := range []dtype.DType{dtype.Int16, dtype.Int32} {
 		registerMatmul(d, dtype.Int32, multiplying(vec.MatMulPlain[int32, int32]), square)

@@ -35,7 +35,10 @@ type variant = kernels.Variant[*Device, kernel]
 // beside it that take some steps only, which must give the same results to the last bit.
 var registry kernels.Variants[*Device, kernel]
 
-// register adds the portable kernel of an operator for one dtype. It has no state: all programs share it.
+// register adds the portable kernel of an operator for one dtype. It has no state: all programs share it. It is not inlined, for
+// the size of the library.
+//
+//go:noinline
 func register(id op.ID, d dtype.DType, k kernel) { registerSet(id, dtype.SetOf(d), k) }
 
 // registerSet is register for a kernel that takes several dtypes.

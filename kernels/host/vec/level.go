@@ -80,6 +80,7 @@ type table struct {
 	dots32 dots[float32]
 	dots64 dots[float64]
 	tile8  tile8 // of 8-bit integers, or none
+	pairs  pairTile
 
 	lineDots func(to *[lineRows * lineCols]float32, a, b []float32, offsets *[lineCols]int, l *Lines) // or nil
 }

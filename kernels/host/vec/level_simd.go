@@ -106,6 +106,7 @@ func (t *table) use512() {
 	t.sumDeviations, t.standardize = sumDeviations512, standardize512
 	t.tiles512()
 	t.integers512()
+	t.pairs512()
 	t.lineDots = addedLines
 }
 

@@ -1,0 +1,56 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// Products of bfloat16 by processors that multiply pairs of them: operands and result are not converted, and weights take half
+// the memory. They are the kernel of matmul with [vec.MatMulPairs] in its middle, and come before the one of float32.
+
+// registerPairs adds the variants for operands of a call and for a constant one.
+func registerPairs() {
+	rows, cols := vec.PairTile()
+	tile := [2]int64{int64(rows), int64(cols)}
+	halves := dtype.SetOf(dtype.BFloat16)
+	registry.Add(variant{
+		Op: op.IDMatmul, DTypes: halves, Priority: kernels.Special,
+		Accepts: func(_ *Device, c *device.Call) (uint64, bool) { return 0, vec.HasPairs() && !isWeight(&c.In[right]) },
+		Make: func(*Device, *device.Call, uint64) (kernel, error) {
+			return &matmul{dtype: dtype.BFloat16, native: true, multiply: multiplying(vec.MatMulPairs), tile: tile}, nil
+		},
+	})
+	registry.Add(variant{
+		Op: op.IDMatmul, DTypes: halves, Priority: kernels.Special + 1,
+		Accepts: func(_ *Device, c *device.Call) (uint64, bool) { return 0, vec.HasPairs() && isWeight(&c.In[right]) },
+		Make: func(dev *Device, c *device.Call, _ uint64) (kernel, error) {
+			known, err := packPairs(dev.threads, &c.In[right])
+			if err != nil {
+				return nil, err
+			}
+			return &matmul{dtype: dtype.BFloat16, native: true, known: known, tile: tile}, nil
+		},
+	})
+}
+
+// packPairs lays out a constant for such products.
+// SAFETY: whole has room for all elements; the addresses are those of the first elements of matrices that lie in their operands.
+func packPairs(t *threads, o *device.Operand) (*constant, error) {
+	k, n := o.Dims[o.Rank-2], o.Dims[o.Rank-1]
+	whole := make([]uint16, k*n)
+	if err := unrollConstant(t, o, unsafe.Pointer(&whole[0]), o.DType); err != nil {
+		return nil, err
+	}
+	packed := vec.NewRightPairs(whole, int(k), int(n), int(n))
+	if packed == nil {
+		return nil, constantDoesNotFit(k, n)
+	}
+	return &constant{func(j *multiplication, c, a unsafe.Pointer, m, from, n, lda, ldc int64) bool {
+		return packed.MatMul(matrix[uint16](c, m, n, ldc), matrix[uint16](a, m, j.k, lda), int(m), int(from), int(n), int(lda), int(ldc))
+	}, packed.Bytes()}, nil
+}

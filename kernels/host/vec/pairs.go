@@ -1,0 +1,316 @@
+package vec
+
+import (
+	"math"
+	"sync"
+)
+
+// Products of bfloat16 with sums in float32, for processors that multiply pairs: two neighbours in a row of a times the two in a
+// column of b, added to a sum of float32. Both products are exact. The second is added first, then the first, each with one
+// rounding, so that a sum has the bits of fused multiply-adds in the order 1, 0, 3, 2, ... of k.
+//
+// The instruction takes subnormal numbers for 0, operands and sums alike. So products in which one could occur are not left to it:
+// pairs are widened and multiplied by the tile of float32 in the same order, which gives the same bits where none occurs. Whether
+// one could follows from the least magnitudes that are not 0 of both operands. Their last places multiplied divide all sums, and
+// no sum but 0 is less than that.
+
+// A pairTile multiplies rows of a with a panel of b, of which each element is a pair: that of rows 2l and 2l+1 in its lower and
+// upper half. The sums are set, side by side: see pairs_amd64.s.
+type pairTile struct {
+	run, few func(c *float32, a *uint16, lda int, b *uint32, pairs int) // for pairRows and fewLines rows of a; nil: there is no tile
+
+	// pack lays out so many pairs of rows of b, of pairCols columns, and least goes through a row. Both return the least of what
+	// they are given and the magnitudes of the elements: their bits without sign, less 1, so that 0 is the largest.
+	pack  func(to []uint32, b []uint16, ldb, pairs int, least uint16) uint16
+	least func(x []uint16, least uint16) uint16
+}
+
+const (
+	pairRows, pairCols = 12, 32
+	pairBlock          = 1 << 17 // pairs of b in half of the second-level cache, for all rows of a
+	packedPairs        = 16      // that all panels take up together, so that rows of b are read on and on
+	noMagnitude        = math.MaxUint16
+
+	// The sum of the exponents of two elements, as they are stored, from which on the product of their last places is normal: an
+	// exponent e, from 1 on, is 2^(e-127), its last place 2^(e-134), and the least normal number 2^-126.
+	normalExponents = 2*134 - 126
+)
+
+// HasPairs reports whether [MatMulPairs] is there: everything else multiplies bfloat16 in float32.
+func HasPairs() bool { return active.pairs.run != nil }
+
+// PairTile gives the granularity at which splitting c wastes no work.
+func PairTile() (rows, cols int) { return pairRows, pairCols }
+
+// MatMulPairs sets c (m x n) to a (m x k) times b (k x n), all bfloat16, row-major with leading dimensions lda, ldb and ldc. Each
+// element is rounded once, from a sum of float32. It reports false and leaves c alone where [MatMul] would, and where there
+// are no pairs, runs on the calling thread, and no split of c changes a bit of the result. c must not overlap a or b.
+func MatMulPairs(c, a, b []uint16, m, n, k, lda, ldb, ldc int) bool {
+	if !HasPairs() || !fits(len(c), m, n, ldc) || !fits(len(a), m, k, lda) || !fits(len(b), k, n, ldb) {
+		return false
+	}
+	if m == 0 || n == 0 || k == 0 {
+		zeroRows(c, m, n, ldc)
+		return true
+	}
+	pairs := (k + 1) / 2
+	p := takePairs()
+	defer p.give()
+	if p.a, p.m, p.k, p.lda = a, m, k, lda; m < fewLines {
+		p.thin(c, b, n, ldb, ldc)
+		return true
+	}
+	p.look()
+	block := max(pairBlock/pairs/pairCols*pairCols, pairCols)
+	for j := 0; j < n; j += block {
+		cols := min(block, n-j)
+		p.b = room(p.b, pairs*((cols+pairCols-1)/pairCols*pairCols))
+		least := p.packRight(p.b, b[j:], k, cols, ldb)
+		p.multiply(c[j:], p.b, cols, ldc, least)
+	}
+	return true
+}
+
+// RightPairs is the right operand of such products, laid out once: see [Right].
+type RightPairs struct {
+	k, n   int
+	least  uint16
+	panels []uint32
+}
+
+// NewRightPairs lays out b (k x n), of which it keeps nothing. It is nil where [MatMulPairs] would refuse b.
+func NewRightPairs(b []uint16, k, n, ldb int) *RightPairs {
+	if !HasPairs() || !fits(len(b), k, n, ldb) {
+		return nil
+	}
+	r := &RightPairs{k: k, n: n, panels: make([]uint32, (k+1)/2*((n+pairCols-1)/pairCols*pairCols)), least: noMagnitude}
+	if len(r.panels) > 0 {
+		p := takePairs()
+		r.least = p.packRight(r.panels, b, k, n, ldb)
+		p.give()
+	}
+	return r
+}
+
+// Bytes is the memory that r holds.
+func (r *RightPairs) Bytes() int64 { return 4 * int64(len(r.panels)) }
+
+// MatMul sets c (m x n) to a (m x k) times columns from to from+n-1 of r, bit for bit as [MatMulPairs] would; k is that of r. from
+// is a multiple of the columns of [PairTile]. It reports false and leaves c alone where MatMulPairs would, and for columns that
+// r does not have.
+func (r *RightPairs) MatMul(c, a []uint16, m, from, n, lda, ldc int) bool {
+	if from < 0 || from%pairCols != 0 || n > r.n-from || !fits(len(c), m, n, ldc) || !fits(len(a), m, r.k, lda) {
+		return false
+	}
+	if m == 0 || n == 0 || r.k == 0 {
+		zeroRows(c, m, n, ldc)
+		return true
+	}
+	p := takePairs()
+	defer p.give()
+	p.a, p.m, p.k, p.lda = a, m, r.k, lda
+	p.look()
+	p.multiply(c, r.panels[from*((r.k+1)/2):], n, ldc, r.least)
+	return true
+}
+
+// productPairs is one product.
+type productPairs struct {
+	pairTile
+	a      []uint16
+	m, k   int
+	lda    int
+	leastA uint16
+
+	b            []uint32 // a block of the right operand
+	rows         []uint16 // of a, completed or moved apart
+	wideA, wideB []float32
+	sums         [pairRows * pairCols]float32
+	part         [2 * pairCols]uint16 // a pair of rows of b, completed
+}
+
+var pairProducts = sync.Pool{New: func() any { return new(productPairs) }}
+
+// takePairs takes the memory of a product, which give gives back.
+//
+//go:noinline
+func takePairs() *productPairs {
+	p := pairProducts.Get().(*productPairs)
+	p.pairTile = active.pairs
+	return p
+}
+
+//go:noinline
+func (p *productPairs) give() {
+	p.a = nil
+	pairProducts.Put(p)
+}
+
+// room is memory for n elements.
+func room[T any](have []T, n int) []T {
+	if cap(have) < n {
+		return make([]T, n)
+	}
+	return have[:n]
+}
+
+// look finds the least magnitude of the left operand.
+//
+//go:noinline
+func (p *productPairs) look() {
+	p.leastA = noMagnitude
+	for i := range p.m {
+		p.leastA = p.least(p.a[i*p.lda:][:p.k], p.leastA)
+	}
+}
+
+// packRight lays out panels of b (k x cols), all pairs of one behind the other, and returns the least magnitude. Some pairs of all
+// columns are read before the next. What the last panel and the last pair lack is 0.
+func (p *productPairs) packRight(to []uint32, b []uint16, k, cols, ldb int) uint16 {
+	all, least := (k+1)/2, uint16(noMagnitude)
+	for l := 0; l < all; l += packedPairs {
+		pairs := min(packedPairs, all-l)
+		for j := 0; j < cols; j += pairCols {
+			panel, width, whole := to[j*all+l*pairCols:], min(pairCols, cols-j), 0
+			if width == pairCols {
+				if whole = min(pairs, k/2-l); whole > 0 {
+					least = p.pack(panel, b[2*l*ldb+j:], ldb, whole, least)
+				}
+			}
+			for ; whole < pairs; whole++ {
+				clear(p.part[:])
+				for r := 2 * (l + whole); r < min(k, 2*(l+whole)+2); r++ {
+					copy(p.part[r%2*pairCols:], b[r*ldb+j:][:width])
+				}
+				least = p.pack(panel[whole*pairCols:], p.part[:], pairCols, 1, least)
+			}
+		}
+	}
+	return least
+}
+
+// thin is the product for few rows: b is read where it lies, in order. Sums of float32 need no look at subnormal numbers.
+func (p *productPairs) thin(c, b []uint16, n, ldb, ldc int) {
+	width := min(n, thinCols)
+	p.wideA, p.wideB = room(p.wideA, p.m*p.k), room(p.wideB, (thinRows+p.m)*width)
+	for i := range p.m {
+		inOrder(p.wideA[i*p.k:][:p.k], p.a[i*p.lda:])
+	}
+	for j := 0; j < n; j += width {
+		cols := min(width, n-j)
+		rows, sums := p.wideB[:thinRows*width], p.wideB[thinRows*width:]
+		clear(sums)
+		for l := 0; l < p.k; l += thinRows {
+			steps := min(thinRows, p.k-l)
+			for r := range steps {
+				active.bf16ToF32(rows[ordered(r, steps)*width:][:cols], b[(l+r)*ldb+j:][:cols])
+			}
+			for i := range p.m {
+				active.tile32.few(sums[i*width:][:cols], p.wideA[i*p.k+l:][:steps], rows, width)
+			}
+		}
+		for i := range p.m {
+			active.f32ToBF16(c[i*ldc+j:][:cols], sums[i*width:][:cols])
+		}
+	}
+}
+
+// ordered is the place of element l of n in the order of the sums: that of the other of its pair, if there is one.
+func ordered(l, n int) int {
+	if l^1 < n {
+		return l ^ 1
+	}
+	return l
+}
+
+// inOrder widens a row in the order of the sums.
+func inOrder(to []float32, from []uint16) {
+	for l := range to {
+		to[ordered(l, len(to))] = math.Float32frombits(uint32(from[l]) << 16)
+	}
+}
+
+// exponentOf is the stored exponent of a magnitude: that of no element but 0 is the largest.
+func exponentOf(magnitude uint16) int { return int(magnitude+1-magnitude/noMagnitude) >> 7 }
+
+// safe reports whether no sum of products of elements of such magnitudes is subnormal, nor an element.
+func safe(a, b uint16) bool {
+	x, y := exponentOf(a), exponentOf(b)
+	return x > 0 && y > 0 && x+y >= normalExponents
+}
+
+// multiply sets c to a times panels of cols columns.
+func (p *productPairs) multiply(c []uint16, panels []uint32, cols, ldc int, least uint16) {
+	pairs, safe := (p.k+1)/2, safe(p.leastA, least)
+	if !safe {
+		p.widenRight(panels[:pairs*((cols+pairCols-1)/pairCols*pairCols)])
+	}
+	for i := 0; i < p.m; {
+		tall, run := pairRows, p.run
+		if p.m-i < pairRows {
+			tall, run = fewLines, p.few
+		}
+		have := min(tall, p.m-i)
+		rows, lda := p.rowsFrom(i, have, tall)
+		if !safe {
+			p.widenLeft(rows, tall, lda)
+		}
+		for j := 0; j < cols; j += pairCols {
+			if safe {
+				_ = rows[(tall-1)*lda+2*pairs-1]
+				run(&p.sums[0], &rows[0], lda, &panels[j*pairs : (j+pairCols)*pairs][0], pairs)
+			} else {
+				active.tile32.lines(p.sums[:], pairCols, p.wideA, p.k, p.wideB[j*p.k:][:pairCols*p.k], tall, pairCols, true)
+			}
+			width := min(pairCols, cols-j)
+			for r := range have {
+				active.f32ToBF16(c[(i+r)*ldc+j:][:width], p.sums[r*pairCols:][:width])
+			}
+		}
+		i += have
+	}
+}
+
+// rowsFrom are rows of a from i on, where they lie or copied: a pair must not reach beyond its row, nor rows be missing, nor
+// all be in the same sets of the first-level cache.
+func (p *productPairs) rowsFrom(i, have, tall int) (rows []uint16, lda int) {
+	if have == tall && p.k%2 == 0 && p.lda%badStride != 0 {
+		return p.a[i*p.lda:], p.lda
+	}
+	lda = (p.k+1)/2*2 + 2*lanesApart
+	p.rows = room(p.rows, tall*lda)
+	for r := range tall {
+		to, n := p.rows[r*lda:][:lda], 0
+		if r < have {
+			n = copy(to, p.a[(i+r)*p.lda:][:p.k])
+		}
+		clear(to[n:])
+	}
+	return p.rows, lda
+}
+
+// lanesApart is how many pairs further than needed copied rows begin: a line of the cache.
+const lanesApart = 16
+
+// widenLeft makes rows of a float32, in the order of the sums.
+func (p *productPairs) widenLeft(rows []uint16, tall, lda int) {
+	p.wideA = room(p.wideA, tall*p.k)
+	for r := range tall {
+		inOrder(p.wideA[r*p.k:][:p.k], rows[r*lda:])
+	}
+}
+
+// widenRight makes panels of float32, in the order of the sums. A row that was completed is left out: a sum may have become -0.
+func (p *productPairs) widenRight(panels []uint32) {
+	pairs := (p.k + 1) / 2
+	p.wideB = room(p.wideB, len(panels)/pairs*p.k)
+	for from, to := panels, p.wideB; len(from) > 0; from, to = from[pairs*pairCols:], to[p.k*pairCols:] {
+		for l := range p.k {
+			shift := l % 2 * 16
+			row := to[ordered(l, p.k)*pairCols:][:pairCols]
+			for j, pair := range from[l/2*pairCols:][:pairCols] {
+				row[j] = math.Float32frombits(pair >> shift << 16)
+			}
+		}
+	}
+}

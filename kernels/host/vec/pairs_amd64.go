@@ -1,0 +1,64 @@
+//go:build goexperiment.simd && !race
+
+package vec
+
+import (
+	"simd/archsimd"
+	"slices"
+)
+
+// The tiles of pairs_amd64.s: rows of a are lda elements apart, a pair of b is in each element of the panel, and there is at
+// least one pair. The sums are set, side by side.
+
+//go:noescape
+func pairs12x32(c *float32, a *uint16, lda int, b *uint32, pairs int)
+
+//go:noescape
+func pairs4x32(c *float32, a *uint16, lda int, b *uint32, pairs int)
+
+// multipliesPairs asks the processor, one with AVX-512, for VDPBF16PS.
+//
+//go:noescape
+func multipliesPairs() bool
+
+// pairs512 sets the tile of processors whose AVX-512 multiplies bfloat16.
+func (t *table) pairs512() {
+	if multipliesPairs() {
+		t.pairs = pairTile{run: pairs12x32, few: pairs4x32, pack: packPairs512, least: least512}
+	}
+}
+
+// packPairs512 is pack of a pairTile.
+func packPairs512(to []uint32, b []uint16, ldb, pairs int, least uint16) uint16 {
+	bits, one := archsimd.BroadcastUint16x16(0x7fff), archsimd.BroadcastUint16x16(1)
+	all := archsimd.BroadcastUint16x16(least)
+	for l := range pairs {
+		first, second, pair := b[2*l*ldb:][:pairCols], b[(2*l+1)*ldb:][:pairCols], to[l*pairCols:][:pairCols]
+		for j := 0; j < pairCols; j += lanes512 {
+			x, y := archsimd.LoadUint16x16Slice(first[j:]), archsimd.LoadUint16x16Slice(second[j:])
+			all = all.Min(x.And(bits).Sub(one)).Min(y.And(bits).Sub(one))
+			x.ExtendToUint32().Or(y.ExtendToUint32().ShiftAllLeft(16)).StoreSlice(pair[j:])
+		}
+	}
+	var each [16]uint16
+	all.Store(&each)
+	archsimd.ClearAVXUpperBits()
+	return slices.Min(each[:])
+}
+
+// least512 is least of a pairTile.
+func least512(x []uint16, least uint16) uint16 {
+	bits, one := archsimd.BroadcastUint16x32(0x7fff), archsimd.BroadcastUint16x32(1)
+	all := archsimd.BroadcastUint16x32(least)
+	for ; len(x) >= 2*lanes512; x = x[2*lanes512:] {
+		all = all.Min(archsimd.LoadUint16x32Slice(x).And(bits).Sub(one))
+	}
+	var each [32]uint16
+	all.Store(&each)
+	archsimd.ClearAVXUpperBits()
+	least = slices.Min(each[:])
+	for _, v := range x {
+		least = min(least, v&0x7fff-1)
+	}
+	return least
+}
