@@ -22,6 +22,7 @@ type reduction struct {
 	stack   stacking
 	lines   lining
 	joining                                              // see register in segments.go
+	divided divided                                      // what threads do of few outputs
 	results func(dst, as unsafe.Pointer, n, count int64) // of n accumulators of count elements each
 }
 
@@ -62,6 +63,7 @@ func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f
 	}
 	k.beside = func(as, row unsafe.Pointer, n int64) { beside(slice[A](as, n), slice[C](row, n)) }
 	k.results = func(dst, as unsafe.Pointer, n, count int64) { results(slice[D](dst, n), slice[A](as, n), count) }
+	k.divided.reduction = k
 	k.register(id, d)
 }
 
@@ -74,12 +76,27 @@ func stackOf[A, C any](f func(as []A, rows []C, stride, count int)) stacking {
 }
 
 // cost counts the input: every element is folded once.
-func (k *reduction) cost(c *device.Call) int64    { return c.In[0].Numel() }
-func (k *reduction) workspace(*device.Call) int64 { return 0 }
+func (k *reduction) cost(c *device.Call) int64 { return c.In[0].Numel() }
 
-// run splits the work by outputs. A whole tensor reduced to one element is not split: its sum
-// must not depend on the number of threads.
+// workspace is that of accumulators where threads divide outputs.
+func (k *reduction) workspace(c *device.Call) int64 {
+	if d := k.dividing(c); d.length > 0 {
+		return d.units * k.size
+	}
+	return 0
+}
+
+// run splits the work by outputs, or within them where there are few.
 func (k *reduction) run(t *threads, c *device.Call) error {
+	if c.Workspace != nil {
+		if d := k.dividing(c); d.length > 0 {
+			if err := t.each(&k.divided, c, d.units, k.cost(c)); err != nil {
+				return err
+			}
+			k.finish(c, &d)
+			return nil
+		}
+	}
 	return t.each(k, c, c.Out[0].Numel(), k.cost(c))
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
@@ -102,7 +103,10 @@ func (k *reduction) joinAll(a, parts unsafe.Pointer, n int64) {
 }
 
 // segments is how many segments so many elements are.
-func segments(count int64) int64 { return (count + segment - 1) / segment }
+func segments(count int64) int64 { return pieces(count, segment) }
+
+// pieces is how many pieces of a length so many elements are.
+func pieces(count, length int64) int64 { return (count + length - 1) / length }
 
 // foldLong folds the next count values of a row, of which the first begins a segment, into an accumulator. parts is a room
 // for those of the segments.
@@ -114,19 +118,111 @@ func (k *reduction) foldLong(a, parts unsafe.Pointer, from *track, count int64) 
 	}
 }
 
-// foldSegments is foldLong up to the accumulators of the segments. All whole segments that lie in memory as values are folded
-// by one call.
-// SAFETY: see rows.
+// foldSegments is foldLong up to the accumulators of the segments.
 func (k *reduction) foldSegments(parts unsafe.Pointer, from *track, count int64) {
-	k.begin(parts, segments(count))
+	k.foldPieces(parts, from, count, segment)
+}
+
+// foldPieces folds the next count values into an accumulator for each piece of so many, the last of which may be shorter. All whole
+// pieces that lie in memory as values are folded by one call.
+// SAFETY: see rows.
+func (k *reduction) foldPieces(parts unsafe.Pointer, from *track, count, length int64) {
+	k.begin(parts, pieces(count, length))
 	if from.raw == nil && from.read == nil {
-		whole := count / segment
-		k.fold(parts, from.walk.here(), whole, segment*from.walk.size, segment)
-		from.walk.skip(whole * segment)
-		parts, count = unsafe.Add(parts, whole*k.size), count%segment
+		whole := count / length
+		k.fold(parts, from.walk.here(), whole, length*from.walk.size, length)
+		from.walk.skip(whole * length)
+		parts, count = unsafe.Add(parts, whole*k.size), count%length
 	}
-	for ; count > 0; count -= segment {
-		k.foldBlocks(parts, from, min(segment, count))
+	for ; count > 0; count -= length {
+		k.foldBlocks(parts, from, min(length, count))
 		parts = unsafe.Add(parts, k.size)
 	}
+}
+
+// joinOutputs computes n outputs of count elements each, from the accumulators of their pieces, as many for each.
+// SAFETY: see reduction.begin.
+func (k *reduction) joinOutputs(to *track, f *frame, parts unsafe.Pointer, n, pieces, count int64) {
+	as := f.room()
+	for n > 0 {
+		m := min(n, k.most())
+		k.begin(as, m)
+		for i := range m {
+			k.joinAll(unsafe.Add(as, i*k.size), parts, pieces)
+			parts = unsafe.Add(parts, pieces*k.size)
+		}
+		k.results(to.space(), as, m, count)
+		to.keep(m)
+		n -= m
+	}
+}
+
+// Where there are too few outputs for all threads, such as the sum of a whole tensor, threads divide each of them in pieces, whose
+// accumulators are in the workspace. If the order of additions counts, the pieces are the segments in which one thread would
+// fold the row, so that the result has the same bits.
+
+const (
+	fewOutputs   = 32
+	leastDivided = rousal // elements, of which a call takes longer than to wake another thread
+	longPiece    = 16 * segment
+)
+
+// division is how outputs are divided; its length is 0 where they are not.
+type division struct {
+	length int64 // elements of a piece, the last of an output may have less
+	pieces int64 // of an output
+	units  int64 // pieces of all outputs
+	count  int64 // elements of an output
+}
+
+// dividing is the division of a call.
+func (k *reduction) dividing(c *device.Call) division {
+	outputs, elements := c.Out[0].Numel(), c.In[0].Numel()
+	if elements < leastDivided || outputs < 1 || outputs > fewOutputs {
+		return division{}
+	}
+	kept, reduced := axesOf(c)
+	d := division{length: longPiece, count: reduced.Numel()}
+	if k.inOrder {
+		d.length = segment
+	}
+	if sideways(&kept, &reduced) || d.count <= d.length {
+		return division{}
+	}
+	d.pieces = pieces(d.count, d.length)
+	d.units = outputs * d.pieces
+	return d
+}
+
+// divided folds pieces of a reduction's outputs.
+type divided struct{ *reduction }
+
+// part folds pieces lo to hi-1, counted through all outputs.
+// SAFETY: the workspace has room for the accumulators of all pieces.
+func (k *divided) part(c *device.Call, lo, hi int64) error {
+	d, f := k.dividing(c), newFrame()
+	defer f.free()
+	var in passage
+	in.begin(c, lo/d.pieces)
+	for lo < hi { // output by output
+		first := lo % d.pieces
+		n := min(d.pieces-first, hi-lo)
+		from, operand := track{}, device.Operand{Addr: in.outer.here(), DType: in.dtype, Layout: in.reduced}
+		rooms := f.used
+		from.open(&operand, &k.in, f, first*d.length)
+		k.foldPieces(unsafe.Add(c.Workspace, lo*k.size), &from, min(n*d.length, d.count-first*d.length), d.length)
+		f.used = rooms
+		in.outer.skip(1)
+		lo += n
+	}
+	return nil
+}
+
+// finish joins the accumulators of all pieces.
+func (k *reduction) finish(c *device.Call, d *division) {
+	f := newFrame()
+	defer f.free()
+	var to track
+	to.open(&c.Out[0], &k.out, f, 0)
+	k.joinOutputs(&to, f, c.Workspace, c.Out[0].Numel(), d.pieces, d.count)
 }

@@ -78,17 +78,7 @@ func (t *tail) join(run *device.Call) {
 	defer f.free()
 	var to track
 	t.open(&to, run, f, 0)
-	as := f.room()
-	for i, n := int64(0), t.step.Call.Out[0].Numel(); i < n; {
-		m := min(n-i, t.kernel.most())
-		t.kernel.begin(as, m)
-		for j := range m {
-			t.kernel.joinAll(unsafe.Add(as, j*t.kernel.size), t.part(run, (i+j)*t.segments), t.segments)
-		}
-		t.kernel.results(to.space(), as, m, t.each)
-		to.keep(m)
-		i += m
-	}
+	t.kernel.joinOutputs(&to, f, t.part(run, 0), t.step.Call.Out[0].Numel(), t.segments, t.each)
 }
 
 // ending is what a thread needs to fold the blocks of a run. It belongs to the blocks of the thread, and is made once. Whether
