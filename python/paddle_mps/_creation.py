@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 import numpy as np
 
 from . import _complex, _default_place, _dlpack, _dtype, _operators, _place
-from ._call import into, renamed
+from ._call import into, renamed, resolve
 from ._caller import called
 from ._convert import scalar, whole
 from ._dtype import DType, DTypeLike
@@ -43,6 +43,8 @@ def requiring(function: Function) -> Function:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            return function(*args)
         if not kwargs.get("requires_grad"):
             return function(*args, **kwargs)
         made = function(*args, **kwargs)
@@ -68,7 +70,7 @@ def dims(shape: ShapeLike | None) -> tuple[int, ...]:
         ValueError: a dimension is negative.
     """
     found = () if shape is None else whole("shape", shape)
-    if any(n < 0 for n in found):
+    if found and min(found) < 0:
         raise ValueError(f"[{called('shape')}] shape is {list(found)}; want dimensions from 0")
     return found
 
@@ -85,9 +87,13 @@ def sized(function: Function) -> Function:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if len(args) > 1 and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
             args = (args,)
+        if not kwargs:
+            return function(*args)
+        if "size" in kwargs:
+            resolve(function, {"size": "shape"}, kwargs)
         return function(*args, **kwargs)
 
-    return renamed(size="shape")(wrapper)  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]
 
 
 def value_of(x: Any) -> Any:

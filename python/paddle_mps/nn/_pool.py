@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Callable, Union
 
 from .. import _operators
 from .._call import renamed
-from .._convert import one_number
+from .._convert import one_number, settled, sizes, tensor
 from .._creation import full_0d, value_of
 from .._dtype import int32
 from .._elementwise import of_floats
+from .._meta import Meta
 from .._objects import Tensor, meta
 from ._window import last, numbers, padding_of, shape_of, spatial
 
@@ -29,8 +30,19 @@ def windows(
     """Kernel, stride, padding and whether channels are last.
 
     Raises:
-        ValueError: they do not fit x or each other.
+        ValueError: x is no tensor, or they do not fit it or each other.
     """
+    images = meta(tensor(x, function, "x"))
+    if not kernel_size.__class__ is padding.__class__ is int:
+        kernel_size, padding = sizes(kernel_size), sizes(padding)
+    return attributes(function, axes, images, kernel_size, sizes(stride), padding, bool(ceil_mode), data_format)
+
+
+@settled
+def attributes(
+    function: str, axes: int, x: Meta, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, data_format: str
+) -> tuple[list[int], list[int], list[int], bool]:
+    """What `windows` returns."""
     channels_last = last(function, data_format, axes)
     kernel = numbers(kernel_size, axes, "kernel_size")
     strides = kernel if stride is None else numbers(stride, axes, "stride")
@@ -186,6 +198,12 @@ def avg_pool3d(
 
 def adaptive_sizes(function: str, axes: int, x: Any, output_size: Any, data_format: str) -> tuple[list[int], bool]:
     """The size of the result on each axis, where None is that of x; and whether channels are last."""
+    return adapted(function, axes, meta(tensor(x, function, "x")), sizes(output_size), data_format)
+
+
+@settled
+def adapted(function: str, axes: int, x: Meta, output_size: Any, data_format: str) -> tuple[list[int], bool]:
+    """What `adaptive_sizes` returns."""
     channels_last = last(function, data_format, axes)
     size = spatial(shape_of(function, x, axes), channels_last)
     if isinstance(output_size, Tensor) and output_size.ndim:
@@ -268,12 +286,9 @@ def max_unpool(
     function = f"max_unpool{axes}d"
     if last(function, data_format, axes):
         raise ValueError(f"[{function}] data_format is {data_format}; want channels in front")
-    shape = shape_of(function, x, axes)
-    shape_of(function, indices, axes)
-    kernel = numbers(kernel_size, axes, "kernel_size")
-    strides = kernel if stride is None else numbers(stride, axes, "stride")
-    pads = numbers(padding, axes, "padding")
-    size = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(shape[2:], kernel, strides, pads)]
+    planes, found = meta(tensor(x, function, "x")), meta(tensor(indices, function, "x"))
+    given = sizes(kernel_size), sizes(stride), sizes(padding)
+    size, strides = unpooled(function, axes, planes, found, *given)
     if output_size is not None:
         wanted = [int(value_of(n)) for n in output_size]
         wanted = wanted[2:] if len(wanted) == axes + 2 else wanted
@@ -281,6 +296,19 @@ def max_unpool(
             raise ValueError(f"[{function}] output_size is {wanted}; want {size} or less than a stride from it")
         size = wanted
     return _operators.max_unpool(x, indices, size, False, False)
+
+
+@settled
+def unpooled(
+    function: str, axes: int, x: Meta, indices: Meta, kernel_size: Any, stride: Any, padding: Any
+) -> tuple[list[int], list[int]]:
+    """The size of what was pooled, as far as it is known, and the distances of its windows."""
+    shape = shape_of(function, x, axes)
+    shape_of(function, indices, axes)
+    kernel = numbers(kernel_size, axes, "kernel_size")
+    strides = kernel if stride is None else numbers(stride, axes, "stride")
+    pads = numbers(padding, axes, "padding")
+    return [(n - 1) * s + k - 2 * p for n, k, s, p in zip(shape[2:], kernel, strides, pads)], strides
 
 
 def max_unpool1d(
