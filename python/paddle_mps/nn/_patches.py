@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _operators
 from .._array import reshaped, unbind
@@ -23,6 +22,8 @@ from ._window import whole as is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     Size = Union[int, Sequence[int]]
 
