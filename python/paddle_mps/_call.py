@@ -521,6 +521,7 @@ def renamed(**names: str) -> Callable[[Function], Function]:
                 resolve(function, names, kwargs)
             return function(*args, **kwargs)
 
+        wrapper.names = names  # type: ignore[attr-defined]  # see requiring
         return wrapper  # type: ignore[return-value]
 
     return decorate

@@ -96,6 +96,16 @@ def tensor(x: object, function: str, name: str) -> Tensor:
     raise ValueError(f"[{called(function)}] argument {name} is {type(x).__name__}; want a Tensor")
 
 
+def described(x: object, function: str, name: str) -> Meta:
+    """The description of x, which must be a tensor, as for `tensor`."""
+    if isinstance(x, Tensor):
+        try:
+            return x._meta
+        except AttributeError:
+            return meta(x)
+    return meta(tensor(x, function, name))
+
+
 def numeric(function: str, name: str, value: Any) -> Any:
     """A number.
 
@@ -224,7 +234,7 @@ FAR = 1 << 62  # an int that is nearer to 0 needs no check
 
 def whole(name: str, value: Any) -> tuple[int, ...]:
     """Whole numbers: one, a list or tuple of them (0-d tensors among them), or a tensor or array."""
-    if isinstance(value, (Tensor, np.ndarray)) and value.ndim > 0:
+    if value.__class__ is not list and isinstance(value, (Tensor, np.ndarray)) and value.ndim > 0:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return tuple([v if v.__class__ is int and -FAR < v < FAR else index(name, v) for v in value])

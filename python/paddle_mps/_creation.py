@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
@@ -11,7 +12,7 @@ import numpy as np
 from . import _complex, _default_place, _dlpack, _dtype, _operators, _place
 from ._call import into, renamed, resolve
 from ._caller import called
-from ._convert import scalar, whole
+from ._convert import FAR, scalar, whole
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
 from ._objects import Tensor, blank, from_array, meta
@@ -26,10 +27,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def where(place: PlaceLike | None, device: PlaceLike | None, dtype: DType | None = None) -> Place:
     """The place that place= or device= names, or the current one for a dtype; both are a TypeError."""
+    if place is None is device:
+        return _default_place.holding(dtype)
     if place is not None and device is not None:
         raise TypeError(f"[{called('place')}] got place= and device=; want one of them")
-    given = place if place is not None else device
-    return _default_place.holding(dtype) if given is None else _place.place(given)
+    return _place.place(device if place is None else place)
 
 
 def leaf(x: Tensor) -> Tensor:
@@ -39,17 +41,22 @@ def leaf(x: Tensor) -> Tensor:
 
 
 def requiring(function: Function) -> Function:
-    """Gives a function that makes tensors the argument requires_grad: with True the result is a leaf that has a gradient."""
+    """Gives a function that makes tensors the argument requires_grad: with True the result is a leaf that has a gradient.
+
+    One that is `renamed` loses that wrapper: this one does the same, in the time of one.
+    """
+    names: dict[str, str] = getattr(function, "names", {})
+    if names:
+        function = function.__wrapped__  # type: ignore[attr-defined]
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if not kwargs:
             return function(*args)
-        if not kwargs.get("requires_grad"):
-            return function(*args, **kwargs)
+        if names and not kwargs.keys().isdisjoint(names):
+            resolve(function, names, kwargs)
         made = function(*args, **kwargs)
-        made.stop_gradient = False
-        return made
+        return leaf(made) if kwargs.get("requires_grad") else made
 
     return wrapper  # type: ignore[return-value]
 
@@ -81,7 +88,7 @@ def floating(dtype: DTypeLike | None) -> DType:
 
 
 def sized(function: Function) -> Function:
-    """Lets the dimensions stand as arguments of their own, f(2, 3) for f([2, 3]), and takes size=."""
+    """`requiring`, which also lets the dimensions stand as arguments of their own, f(2, 3) for f([2, 3]), and takes size=."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -91,7 +98,8 @@ def sized(function: Function) -> Function:
             return function(*args)
         if "size" in kwargs:
             resolve(function, {"size": "shape"}, kwargs)
-        return function(*args, **kwargs)
+        made = function(*args, **kwargs)
+        return leaf(made) if kwargs.get("requires_grad") else made
 
     return wrapper  # type: ignore[return-value]
 
@@ -259,6 +267,8 @@ def full(
         ValueError: a dimension is negative, or the string is no number.
     """
     refuse(pin_memory)
+    if fill_value.__class__ is float or (fill_value.__class__ is int and -FAR < fill_value < FAR):
+        return constant(shape, fill_value, dtype, out, device, place)
     if isinstance(fill_value, Tensor) and meta(fill_value).numel != 1:
         raise ValueError(f"[{called('full')}] fill_value has {meta(fill_value).numel} elements; want one")
     value = value_of(fill_value)
@@ -281,10 +291,22 @@ def full(
     return into(out, filled(dims(shape), value, kind, where(place, device, kind)))
 
 
+def constant(
+    shape: ShapeLike | None, value: int | float, dtype: DTypeLike | None, out: Tensor | None, device: PlaceLike | None,
+    place: PlaceLike | None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of one real number: `full` without what other values need."""
+    if pin_memory:
+        refuse(pin_memory)
+    kind = floating(dtype)
+    made = filled(dims(shape), value, kind, where(place, device, kind))
+    return made if out is None else into(out, made)
+
+
 def filled(shape: tuple[int, ...], value: Any, dtype: DType, place: Place) -> Tensor:
     if dtype.is_complex:
         return from_array(np.full(shape, value, dtype.numpy), place)
-    if isinstance(value, _complex.NUMBERS):
+    if value.__class__ is not float and isinstance(value, _complex.NUMBERS):
         value = float(value.real)
     return _operators.full(place.word, shape, value, dtype)
 
@@ -294,7 +316,6 @@ def full_0d(x: Tensor, value: Any) -> Tensor:
     return filled((), value, meta(x).dtype, meta(x).place)
 
 
-@requiring
 @sized
 def zeros(
     shape: ShapeLike | None,
@@ -308,12 +329,9 @@ def zeros(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of zeros; see `full`."""
-    refuse(pin_memory)
-    kind = floating(dtype)
-    return into(out, filled(dims(shape), 0, kind, where(place, device, kind)))
+    return constant(shape, 0, dtype, out, device, place, pin_memory)
 
 
-@requiring
 @sized
 def ones(
     shape: ShapeLike | None,
@@ -327,12 +345,9 @@ def ones(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of ones; see `full`."""
-    refuse(pin_memory)
-    kind = floating(dtype)
-    return into(out, filled(dims(shape), 1, kind, where(place, device, kind)))
+    return constant(shape, 1, dtype, out, device, place, pin_memory)
 
 
-@requiring
 @sized
 def empty(
     shape: ShapeLike | None,
@@ -457,17 +472,34 @@ def arange(
     refuse(pin_memory)
     if end is None:
         start, end = 0, start
-    bounds = [value_of(start), value_of(end), value_of(step)]
-    if any(scalar(b) is None for b in bounds):
-        raise TypeError(f"[arange] start, end and step are {bounds}; want numbers")
-    if not all(math.isfinite(b) for b in bounds) or bounds[2] == 0:
-        raise ValueError(f"[arange] start, end and step are {bounds}; want finite numbers and a step that is not 0")
+    bounds = [start, end, step]
+    usual = start.__class__ is end.__class__ is step.__class__ is int or REAL.issuperset(map(type, bounds))
+    if not usual or not -FAR < start + end + step < FAR or not -FAR < start < FAR or not -FAR < end < FAR or step == 0:
+        bounds = checked(bounds)
     fraction = any(isinstance(b, float) for b in bounds)
     kind = (_dtype.default() if fraction else _dtype.int64) if dtype is None else _dtype.dtype(dtype)
     if not kind.is_floating:
         bounds = [int(b) for b in bounds]
     made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device, kind))
     return into(out, made)
+
+
+REAL = frozenset({int, float})
+
+
+def checked(bounds: list[Any]) -> list[Any]:
+    """start, end and step of arange as numbers.
+
+    Raises:
+        TypeError: one is no number.
+        ValueError: the step is 0, or a bound is not finite.
+    """
+    bounds = [value_of(b) for b in bounds]
+    if any(scalar(b) is None for b in bounds):
+        raise TypeError(f"[arange] start, end and step are {bounds}; want numbers")
+    if not all(math.isfinite(b) for b in bounds) or bounds[2] == 0:
+        raise ValueError(f"[arange] start, end and step are {bounds}; want finite numbers and a step that is not 0")
+    return bounds
 
 
 def counted(start: Any, end: Any, step: Any, dtype: DType, place: Place) -> Tensor:
@@ -481,11 +513,21 @@ def counted(start: Any, end: Any, step: Any, dtype: DType, place: Place) -> Tens
 
 
 def steps(start: float, end: float, step: float, dtype: DType) -> int:
-    """How many steps it takes from start to end. As in Paddle, float32 is computed in float32."""
-    number = np.float32 if dtype is _dtype.float32 else np.float64
-    with np.errstate(all="ignore"):
-        found = float(np.ceil((number(end) - number(start)) / number(step)))
-    return int(found) if math.isfinite(found) else 2**63
+    """How many steps it takes from start to end. As in Paddle, float32 is computed in float32.
+
+    A difference or quotient of float32 numbers that is rounded to float64 and then to float32 is the one that is rounded once.
+    """
+    rounded = single if dtype is _dtype.float32 else float
+    size = rounded(step)
+    if size == 0:
+        return 2**63
+    found = rounded(rounded(rounded(end) - rounded(start)) / size)
+    return math.ceil(found) if math.isfinite(found) else 2**63
+
+
+def single(number: float) -> float:
+    """The nearest float32; an infinity beyond the largest."""
+    return ctypes.c_float(number).value
 
 
 @requiring

@@ -458,7 +458,8 @@ def as_strided(
     offset = index("offset", offset)
     if offset < 0 or offset % size:
         raise ValueError(f"[as_strided] offset is {offset}; want a multiple of {size} bytes from 0")
-    return _operators.as_strided(x, whole("shape", shape), whole("stride", stride), offset // size - x.offset)
+    begin = x.offset if x._shape is None else 0  # what has a _shape owns its memory
+    return _operators.as_strided(x, whole("shape", shape), whole("stride", stride), offset // size - begin)
 
 
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:

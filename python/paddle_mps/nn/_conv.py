@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Union
 from .. import _operators
 from .._array import reshaped
 from .._call import renamed
-from .._convert import settled, sizes, tensor
+from .._convert import described, settled, sizes, tensor
 from .._creation import value_of
 from .._meta import Meta
 from .._objects import Tensor, meta
@@ -54,7 +54,7 @@ def conv(
 ) -> Tensor:
     """A convolution along so many spatial axes."""
     function = CONV[axes]
-    images, kernels = meta(tensor(x, function, "x")), meta(tensor(weight, function, "weight"))
+    images, kernels = described(x, function, "x"), described(weight, function, "weight")
     if not stride.__class__ is padding.__class__ is dilation.__class__ is int:
         stride, padding, dilation = sizes(stride), sizes(padding), sizes(dilation)
     given = attributes(function, axes, images, kernels, stride, padding, dilation, groups, data_format)
@@ -103,7 +103,7 @@ def conv_transpose(
 ) -> Tensor:  # fmt: skip
     """A transposed convolution along so many spatial axes."""
     function = TRANSPOSE[axes]
-    images, kernels = meta(tensor(x, function, "x")), meta(tensor(weight, function, "weight"))
+    images, kernels = described(x, function, "x"), described(weight, function, "weight")
     if not stride.__class__ is padding.__class__ is dilation.__class__ is int:
         stride, padding, dilation = sizes(stride), sizes(padding), sizes(dilation)
     given = attributes(function, axes, images, kernels, stride, padding, dilation, groups, data_format)

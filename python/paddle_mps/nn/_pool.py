@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Union
 
 from .. import _operators
 from .._call import renamed
-from .._convert import one_number, settled, sizes, tensor
+from .._convert import described, one_number, settled, sizes
 from .._creation import full_0d, value_of
 from .._dtype import int32
 from .._elementwise import of_floats
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     Pooled = Union[Tensor, "tuple[Tensor, Tensor]"]
 
 
+MAX = {axes: f"max_pool{axes}d" for axes in (1, 2, 3)}
+AVERAGE = {axes: f"avg_pool{axes}d" for axes in (1, 2, 3)}
+
+
 def windows(
     function: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, data_format: str
 ) -> tuple[list[int], list[int], list[int], bool]:
@@ -32,10 +36,12 @@ def windows(
     Raises:
         ValueError: x is no tensor, or they do not fit it or each other.
     """
-    images = meta(tensor(x, function, "x"))
+    images = described(x, function, "x")
     if not kernel_size.__class__ is padding.__class__ is int:
         kernel_size, padding = sizes(kernel_size), sizes(padding)
-    return attributes(function, axes, images, kernel_size, sizes(stride), padding, bool(ceil_mode), data_format)
+    if stride is not None:
+        stride = sizes(stride)
+    return attributes(function, axes, images, kernel_size, stride, padding, ceil_mode, data_format)
 
 
 @settled
@@ -56,13 +62,13 @@ def max_pool(
     axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, return_mask: bool, ceil_mode: bool, data_format: str
 ) -> Pooled:
     """The largest elements along so many spatial axes."""
-    function = f"max_pool{axes}d"
+    function, ceil_mode = MAX[axes], bool(ceil_mode)
     kernel, strides, pads, channels_last = windows(
         function, axes, x, kernel_size, stride, padding, ceil_mode, data_format
     )
     if return_mask and channels_last:
         raise ValueError(f"[{function}] data_format is {data_format} with return_mask; want channels in front")
-    found, places = _operators.max_pool(x, kernel, strides, pads, bool(ceil_mode), False, channels_last, int32)
+    found, places = _operators.max_pool(x, kernel, strides, pads, ceil_mode, False, channels_last, int32)
     return (found, places) if return_mask else found
 
 
@@ -71,11 +77,11 @@ def avg_pool(
     divisor_override: Any, data_format: str,
 ) -> Tensor:  # fmt: skip
     """Means along so many spatial axes."""
-    function = f"avg_pool{axes}d"
+    function, ceil_mode = AVERAGE[axes], bool(ceil_mode)
     kernel, strides, pads, channels_last = windows(
         function, axes, x, kernel_size, stride, padding, ceil_mode, data_format
     )
-    y = _operators.avg_pool(x, kernel, strides, pads, bool(ceil_mode), False, bool(exclusive), channels_last)
+    y = _operators.avg_pool(x, kernel, strides, pads, ceil_mode, False, bool(exclusive), channels_last)
     if divisor_override is None:
         return y
     if not isinstance(divisor_override, (int, float)):
@@ -198,7 +204,7 @@ def avg_pool3d(
 
 def adaptive_sizes(function: str, axes: int, x: Any, output_size: Any, data_format: str) -> tuple[list[int], bool]:
     """The size of the result on each axis, where None is that of x; and whether channels are last."""
-    return adapted(function, axes, meta(tensor(x, function, "x")), sizes(output_size), data_format)
+    return adapted(function, axes, described(x, function, "x"), sizes(output_size), data_format)
 
 
 @settled
@@ -286,7 +292,7 @@ def max_unpool(
     function = f"max_unpool{axes}d"
     if last(function, data_format, axes):
         raise ValueError(f"[{function}] data_format is {data_format}; want channels in front")
-    planes, found = meta(tensor(x, function, "x")), meta(tensor(indices, function, "x"))
+    planes, found = described(x, function, "x"), described(indices, function, "x")
     given = sizes(kernel_size), sizes(stride), sizes(padding)
     size, strides = unpooled(function, axes, planes, found, *given)
     if output_size is not None:
