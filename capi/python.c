@@ -14,6 +14,8 @@
 
 #include "shim.h"
 
+#define NOINLINE __attribute__((noinline))
+
 enum { MAX_ARGUMENTS = 32, MAX_NUMBERS = 64, MAX_ITEMS = 16, KEPT = 64, ALLOCATE = 47 /* Py_tp_alloc */ };
 
 /* An interpreter. It is never freed: functions that are bound to it may be called until the process ends. */
@@ -161,7 +163,8 @@ static void *otherwise(const interpreter *in, void *function, void *const *args,
 
 /* ---- From Python to C. false: the object is of another kind; no error is set. */
 
-static bool is(const interpreter *in, void *object, const void *type) {
+/* Not inlined in all its callers, nor are read_operand and read_attribute: the library would be a page larger. */
+static NOINLINE bool is(const interpreter *in, void *object, const void *type) {
   void *its = in->api.PyObject_Type(object);
   in->api.Py_DecRef(its); /* the object keeps it */
   return its == type;
@@ -228,7 +231,7 @@ typedef struct {
   int used;
 } reader;
 
-static bool read_operand(reader *r, void *object, uint8_t kind) {
+static NOINLINE bool read_operand(reader *r, void *object, uint8_t kind) {
   if (r->call.arg_count == MAX_ARGUMENTS) return false;
   pmps_arg *arg = &r->args[r->call.arg_count++];
   uint64_t bits = 0;
@@ -325,7 +328,7 @@ static bool read_text(const interpreter *in, void *object, pmps_attr *attr) {
 /* The types of attributes that are read, by their numbers in the table of operators. */
 enum { BOOL_TYPE = 1, INT_TYPE, FLOAT_TYPE, INTS_TYPE, DTYPE_TYPE, SCALAR_TYPE, STRING_TYPE };
 
-static bool read_attribute(reader *r, void *object, uint8_t type) {
+static NOINLINE bool read_attribute(reader *r, void *object, uint8_t type) {
   if (r->call.attr_count == MAX_ARGUMENTS) return false;
   pmps_attr *attr = &r->attrs[r->call.attr_count++];
   memset(attr, 0, sizeof *attr);
@@ -369,13 +372,21 @@ static bool read_call(reader *r, const pmps_python_function *f, const uint8_t *k
   return next == count;
 }
 
-/* A bound of a slice: an exact int, or None. */
-static bool read_bound(const interpreter *in, void *slice, void *name, int32_t bit, int32_t *has, int64_t *bound) {
-  void *object = in->api.PyObject_GetAttr(slice, name);
-  if (!object) return in->api.PyErr_Clear(), false;
-  bool given = object != in->api.none, good = !given || read_int(in, object, bound);
-  in->api.Py_DecRef(object);
-  if (given) *has |= bit;
+/* A slice of exact ints and None. */
+static bool read_slice(const interpreter *in, void *slice, pmps_index *item) {
+  void *const names[] = {in->api.name_start, in->api.name_stop, in->api.name_step};
+  int64_t *const bounds[] = {&item->start, &item->stop, &item->step};
+  item->kind = PMPS_INDEX_SLICE;
+  bool good = is(in, slice, in->api.slice_type);
+  for (int i = 0; good && i < 3; i++) {
+    void *bound = in->api.PyObject_GetAttr(slice, names[i]);
+    if (!bound) return in->api.PyErr_Clear(), false;
+    if (bound != in->api.none) {
+      item->has |= 1 << i;
+      good = read_int(in, bound, bounds[i]);
+    }
+    in->api.Py_DecRef(bound);
+  }
   return good;
 }
 
@@ -385,10 +396,7 @@ static bool read_item(const interpreter *in, void *object, pmps_index *item) {
   if (read_int(in, object, &item->start)) return true;
   if (object == in->api.none) return item->kind = PMPS_INDEX_NEW_AXIS, true;
   if (object == in->api.ellipsis) return item->kind = PMPS_INDEX_ELLIPSIS, true;
-  item->kind = PMPS_INDEX_SLICE;
-  return is(in, object, in->api.slice_type) && read_bound(in, object, in->api.name_start, 1, &item->has, &item->start) &&
-         read_bound(in, object, in->api.name_stop, 2, &item->has, &item->stop) &&
-         read_bound(in, object, in->api.name_step, 4, &item->has, &item->step);
+  return read_slice(in, object, item);
 }
 
 /* Reads an index expression into MAX_ITEMS items. Returns how many there are, -1 for one that is not read here. */
