@@ -297,7 +297,13 @@ TYPES = {name: i for i, name in enumerate(ATTRIBUTES, 1)}
 
 
 class Sizes(tuple):  # type: ignore[type-arg]  # of ints
-    """A list or tuple of ints in a key of `settled`. In errors it is a list."""
+    """A tuple of ints in a key of `settled`."""
+
+    __slots__ = ()
+
+
+class Listed(Sizes):
+    """A list of ints in such a key, which errors print as a list."""
 
     __slots__ = ()
 
@@ -307,11 +313,12 @@ class Sizes(tuple):  # type: ignore[type-arg]  # of ints
 
 def sizes(value: Any) -> Any:
     """An argument for `settled`: lists and tuples of ints as `Sizes`, others as they are."""
-    if isinstance(value, (list, tuple)):
+    kind = value.__class__
+    if kind is list or kind is tuple:
         for n in value:
             if n.__class__ is not int:
                 return value
-        return Sizes(value)
+        return Listed(value) if kind is list else Sizes(value)
     return value
 
 
@@ -319,7 +326,7 @@ class _Unsettled(Exception):
     """An argument may change, or is equal to one that means something else: (True, 1) and (1, 1)."""
 
 
-_SETTLED = frozenset({int, bool, str, type(None), Meta, Sizes})
+_SETTLED = frozenset({int, bool, str, type(None), Meta, Sizes, Listed})
 
 
 def settled(function: Function) -> Function:
