@@ -27,11 +27,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def where(place: PlaceLike | None, device: PlaceLike | None, dtype: DType | None = None) -> Place:
     """The place that place= or device= names, or the current one for a dtype; both are a TypeError."""
-    if place is None is device:
-        return _default_place.holding(dtype)
     if place is not None and device is not None:
         raise TypeError(f"[{called('place')}] got place= and device=; want one of them")
-    return _place.place(device if place is None else place)
+    given = place if place is not None else device
+    return _default_place.holding(dtype) if given is None else _place.place(given)
 
 
 def leaf(x: Tensor) -> Tensor:
@@ -267,7 +266,7 @@ def full(
         ValueError: a dimension is negative, or the string is no number.
     """
     refuse(pin_memory)
-    if fill_value.__class__ is float or (fill_value.__class__ is int and -FAR < fill_value < FAR):
+    if plain(fill_value):
         return constant(shape, fill_value, dtype, out, device, place)
     if isinstance(fill_value, Tensor) and meta(fill_value).numel != 1:
         raise ValueError(f"[{called('full')}] fill_value has {meta(fill_value).numel} elements; want one")
@@ -291,8 +290,13 @@ def full(
     return into(out, filled(dims(shape), value, kind, where(place, device, kind)))
 
 
+def plain(value: Any) -> bool:
+    """Whether a fill value is a number that needs no conversion."""
+    return value.__class__ is float or (value.__class__ is int and -FAR < value < FAR)
+
+
 def constant(
-    shape: ShapeLike | None, value: int | float, dtype: DTypeLike | None, out: Tensor | None, device: PlaceLike | None,
+    shape: ShapeLike | None, value: Any, dtype: DTypeLike | None, out: Tensor | None, device: PlaceLike | None,
     place: PlaceLike | None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor of one real number: `full` without what other values need."""
@@ -427,6 +431,8 @@ def full_like(
     """One value in the shape, and unless given the dtype and place, of x."""
     shape, kind, target = like(x, dtype, place, device)
     refuse(pin_memory)
+    if plain(fill_value):
+        return filled(shape, fill_value, kind, target)
     return full(shape, fill_value, kind, place=target)
 
 
@@ -550,8 +556,8 @@ def linspace(
     Raises:
         ValueError: num is negative.
     """
-    given = value_of(num)
-    if scalar(given) is None:
+    given = num if plain(num) else value_of(num)
+    if not plain(given) and scalar(given) is None:
         raise TypeError(f"[linspace] num is {given!r}; want a number")
     count, kind = int(given), floating(dtype)
     target = where(place, device, kind)
