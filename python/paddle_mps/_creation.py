@@ -75,6 +75,12 @@ def dims(shape: ShapeLike | None) -> tuple[int, ...]:
         TypeError: it contains anything but whole numbers.
         ValueError: a dimension is negative.
     """
+    if shape.__class__ is list or shape.__class__ is tuple:
+        for n in shape:  # type: ignore[union-attr]
+            if n.__class__ is not int or not 0 <= n < FAR:
+                break
+        else:
+            return tuple(shape)  # type: ignore[arg-type]
     found = () if shape is None else whole("shape", shape)
     if found and min(found) < 0:
         raise ValueError(f"[{called('shape')}] shape is {list(found)}; want dimensions from 0")
@@ -475,19 +481,21 @@ def arange(
     Raises:
         ValueError: the step is 0, or a bound is not finite.
     """
-    refuse(pin_memory)
+    if pin_memory:
+        refuse(pin_memory)
     if end is None:
         start, end = 0, start
     bounds = [start, end, step]
-    usual = start.__class__ is end.__class__ is step.__class__ is int or REAL.issuperset(map(type, bounds))
+    ints = start.__class__ is end.__class__ is step.__class__ is int
+    usual = ints or REAL.issuperset(map(type, bounds))
     if not usual or not -FAR < start + end + step < FAR or not -FAR < start < FAR or not -FAR < end < FAR or step == 0:
         bounds = checked(bounds)
-    fraction = any(isinstance(b, float) for b in bounds)
+    fraction = not ints and any(isinstance(b, float) for b in bounds)
     kind = (_dtype.default() if fraction else _dtype.int64) if dtype is None else _dtype.dtype(dtype)
-    if not kind.is_floating:
+    if not ints and not kind.is_floating:
         bounds = [int(b) for b in bounds]
     made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device, kind))
-    return into(out, made)
+    return made if out is None else into(out, made)
 
 
 REAL = frozenset({int, float})
@@ -568,4 +576,5 @@ def linspace(
     bounds = value_of(start), value_of(stop)
     if kind.is_integer:
         bounds = int(bounds[0]), int(bounds[1])
-    return into(out, _operators.linspace(target.word, *bounds, count, kind))
+    made = _operators.linspace(target.word, *bounds, count, kind)
+    return made if out is None else into(out, made)

@@ -35,10 +35,11 @@ def default() -> Place:
         ValueError: PADDLE_MPS_DEFAULT_PLACE names no place.
         DeviceError: it names an mps device that the machine does not have.
     """
-    if not _decided:
-        with _lock:
-            if not _decided:
-                _decided.append(decide())
+    if _decided:
+        return _decided[0]
+    with _lock:
+        if not _decided:
+            _decided.append(decide())
     return _decided[0]
 
 
