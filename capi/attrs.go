@@ -101,9 +101,9 @@ func (a *attr) value(rt *runtime.Runtime, row *op.Row) (v op.Value, err error) {
 	case op.Float:
 		v.F = math.Float64frombits(a.bits)
 	case op.Ints:
-		v.Ints, err = copied[int64](a, row, "numbers")
+		v.Ints, err = copied[int64](a, row)
 	case op.Floats:
-		v.Ref, err = copied[float64](a, row, "numbers")
+		v.Ref, err = copied[float64](a, row)
 	case op.String:
 		v.Ref, err = a.oneText(row)
 	case op.Strings:
@@ -125,8 +125,8 @@ func (a *attr) pointer() unsafe.Pointer {
 }
 
 // copied is a list of numbers in memory of our own, never nil.
-func copied[T int64 | float64](a *attr, row *op.Row, what string) ([]T, error) {
-	list, err := array[T](row.Name, what+" of an attribute", a.pointer(), uint64(a.count))
+func copied[T int64 | float64](a *attr, row *op.Row) ([]T, error) {
+	list, err := array[T](row.Name, "numbers of an attribute", a.pointer(), uint64(a.count))
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,9 @@
 
 #include "shim.h"
 
-enum { MAX_ARGUMENTS = 32, MAX_NUMBERS = 64, KEPT = 64, ALLOCATE = 47 /* Py_tp_alloc */ };
+#define NOINLINE __attribute__((noinline))
+
+enum { MAX_ARGUMENTS = 32, MAX_NUMBERS = 64, MAX_ITEMS = 16, KEPT = 64, ALLOCATE = 47 /* Py_tp_alloc */ };
 
 /* An interpreter. It is never freed: functions that are bound to it may be called until the process ends. */
 typedef struct {
@@ -161,7 +163,8 @@ static void *otherwise(const interpreter *in, void *function, void *const *args,
 
 /* ---- From Python to C. false: the object is of another kind; no error is set. */
 
-static bool is(const interpreter *in, void *object, const void *type) {
+/* Not inlined in all its callers, nor are read_operand and read_attribute: the library would be a page larger. */
+static NOINLINE bool is(const interpreter *in, void *object, const void *type) {
   void *its = in->api.PyObject_Type(object);
   in->api.Py_DecRef(its); /* the object keeps it */
   return its == type;
@@ -228,7 +231,7 @@ typedef struct {
   int used;
 } reader;
 
-static bool read_operand(reader *r, void *object, uint8_t kind) {
+static NOINLINE bool read_operand(reader *r, void *object, uint8_t kind) {
   if (r->call.arg_count == MAX_ARGUMENTS) return false;
   pmps_arg *arg = &r->args[r->call.arg_count++];
   uint64_t bits = 0;
@@ -312,10 +315,20 @@ static bool read_float(const interpreter *in, void *object, pmps_attr *attr) {
   return true;
 }
 
-/* The types of attributes that are read, by their numbers in the table of operators. */
-enum { BOOL_TYPE = 1, INT_TYPE, FLOAT_TYPE, INTS_TYPE, DTYPE_TYPE, SCALAR_TYPE };
+/* A text. Its bytes belong to the object, which the caller of the function holds. */
+static bool read_text(const interpreter *in, void *object, pmps_attr *attr) {
+  if (!is(in, object, in->api.str_type)) return false;
+  intptr_t size;
+  attr->kind = PMPS_ATTR_STRING;
+  attr->value.string = in->api.PyUnicode_AsUTF8AndSize(object, &size);
+  attr->count = size;
+  return attr->value.string || (in->api.PyErr_Clear(), false); /* half of a surrogate pair */
+}
 
-static bool read_attribute(reader *r, void *object, uint8_t type) {
+/* The types of attributes that are read, by their numbers in the table of operators. */
+enum { BOOL_TYPE = 1, INT_TYPE, FLOAT_TYPE, INTS_TYPE, DTYPE_TYPE, SCALAR_TYPE, STRING_TYPE };
+
+static NOINLINE bool read_attribute(reader *r, void *object, uint8_t type) {
   if (r->call.attr_count == MAX_ARGUMENTS) return false;
   pmps_attr *attr = &r->attrs[r->call.attr_count++];
   memset(attr, 0, sizeof *attr);
@@ -326,6 +339,7 @@ static bool read_attribute(reader *r, void *object, uint8_t type) {
     case FLOAT_TYPE: return read_float(r->in, object, attr);
     case INTS_TYPE: return read_ints(r, object, attr);
     case DTYPE_TYPE: return read_dtype(r->in, object, attr);
+    case STRING_TYPE: return read_text(r->in, object, attr);
     case SCALAR_TYPE: {
       uint64_t bits = 0;
       bool good = read_scalar(r->in, object, &attr->kind, &bits);
@@ -356,6 +370,49 @@ static bool read_call(reader *r, const pmps_python_function *f, const uint8_t *k
     if (!read_attribute(r, args[next], kinds[f->operands + i])) return false;
   }
   return next == count;
+}
+
+/* A slice of exact ints and None. */
+static bool read_slice(const interpreter *in, void *slice, pmps_index *item) {
+  void *const names[] = {in->api.name_start, in->api.name_stop, in->api.name_step};
+  int64_t *const bounds[] = {&item->start, &item->stop, &item->step};
+  item->kind = PMPS_INDEX_SLICE;
+  bool good = is(in, slice, in->api.slice_type);
+  for (int i = 0; good && i < 3; i++) {
+    void *bound = in->api.PyObject_GetAttr(slice, names[i]);
+    if (!bound) return in->api.PyErr_Clear(), false;
+    if (bound != in->api.none) {
+      item->has |= 1 << i;
+      good = read_int(in, bound, bounds[i]);
+    }
+    in->api.Py_DecRef(bound);
+  }
+  return good;
+}
+
+/* An item of an index expression that makes a view. */
+static bool read_item(const interpreter *in, void *object, pmps_index *item) {
+  *item = (pmps_index){.kind = PMPS_INDEX_INT};
+  if (read_int(in, object, &item->start)) return true;
+  if (object == in->api.none) return item->kind = PMPS_INDEX_NEW_AXIS, true;
+  if (object == in->api.ellipsis) return item->kind = PMPS_INDEX_ELLIPSIS, true;
+  return read_slice(in, object, item);
+}
+
+/* Reads an index expression into MAX_ITEMS items. Returns how many there are, -1 for one that is not read here. */
+static int read_key(const interpreter *in, void *key, pmps_index *items) {
+  const pmps_python_api *py = &in->api;
+  if (!is(in, key, py->tuple_type)) return read_item(in, key, items) ? 1 : -1;
+  intptr_t size = py->PySequence_Size(key);
+  if (size < 0 || size > MAX_ITEMS) return -1;
+  for (intptr_t i = 0; i < size; i++) {
+    void *item = py->PySequence_GetItem(key, i);
+    if (!item) return py->PyErr_Clear(), -1;
+    bool good = read_item(in, item, &items[i]);
+    py->Py_DecRef(item);
+    if (!good) return -1;
+  }
+  return (int)size;
 }
 
 /* ---- The functions */
@@ -506,6 +563,20 @@ static void *python_scalar(void *self, void *const *args, int64_t count) {
   return shaped(in, pmps_fast_scalar(f.number, x, kind, bits, take_one()), self, args, count);
 }
 
+static void *python_index(void *self, void *const *args, int64_t count) {
+  pmps_python_function f;
+  const uint8_t *kinds;
+  const interpreter *in = bound(self, &f, &kinds);
+  uint64_t x;
+  pmps_index items[MAX_ITEMS];
+  if (count != 2 || !read_handle(in, args[0], &x)) return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  int size = read_key(in, args[1], items);
+  if (size < 0) return in->api.Py_IncRef(in->api.none), in->api.none;
+  uint64_t view = pmps_fast_index(x, items, (uint64_t)size, take_one());
+  if (!view) return otherwise(in, self, args, count, PMPS_PYTHON_FAILED);
+  return tensor_of(in, view, in->api.none); /* its memory is shared: it is not freed late */
+}
+
 static void *python_idle(void *self, void *const *args, int64_t count) {
   (void)args, (void)count;
   pmps_python_function f;
@@ -581,6 +652,7 @@ bool pmps_python_init(const pmps_python_api *api, pmps_python_entries *entries) 
       .idle = ENTRY(python_idle),
       .describe = ENTRY(python_describe),
       .flush = ENTRY(python_flush),
+      .index = ENTRY(python_index),
       .free = ENTRY(python_free),
       .traced = ENTRY(python_traced),
       .release = ENTRY(python_release),

@@ -1105,6 +1105,7 @@ typedef struct pmps_python_api {
   int (*PyTuple_SetItem)(void *tuple, intptr_t index, void *item);
   void *(*PyBytes_FromStringAndSize)(const char *bytes, intptr_t size);
   char *(*PyBytes_AsString)(void *bytes);
+  const char *(*PyUnicode_AsUTF8AndSize)(void *text, intptr_t *size);
   long long (*PyLong_AsLongLong)(void *number);
   unsigned long long (*PyLong_AsUnsignedLongLong)(void *number);
   void *(*PyLong_FromLongLong)(long long number);
@@ -1118,13 +1119,14 @@ typedef struct pmps_python_api {
   int (*PyCapsule_IsValid)(void *capsule, const char *name);
   void *(*PyCapsule_GetPointer)(void *capsule, const char *name);
 
-  void *none, *yes, *no, *not_implemented;                     /* None, True, False, NotImplemented */
-  void *bool_type, *int_type, *float_type, *tuple_type, *list_type, *str_type;
+  void *none, *yes, *no, *not_implemented, *ellipsis;          /* None, True, False, NotImplemented, Ellipsis */
+  void *bool_type, *int_type, *float_type, *tuple_type, *list_type, *str_type, *slice_type;
   void *dtype_type;                                            /* the class of dtypes */
   void *const *tensor_type;                                    /* the class of tensors, set before the first call */
   void *name_handle, *name_shape, *name_meta;                  /* names of a tensor's slots */
   void *name_number, *name_dims;                               /* of a dtype's number and of a Meta's shape */
   void *name_latest, *name_bound, *name_otherwise;             /* see pmps_python_entries.traced */
+  void *name_start, *name_stop, *name_step;                    /* of the bounds of a slice */
   void *traces;    /* a list: while it has items, traced functions are called by Python code */
   void *metas;     /* a dict of Meta by the bytes that describe it: see pmps_python_entries.describe */
   void *dtypes;    /* a dict of dtypes by name */
@@ -1185,6 +1187,7 @@ typedef struct pmps_python_entries {
   void *describe; /* describe(handle): the Meta of a tensor. Its bytes are dtype, rank, kind and index of the
                      place (int32_t), dims and strides (int64_t, rank of each) */
   void *flush;    /* flush(): frees all deferred tensors; returns their number */
+  void *index;    /* index(tensor, key): a view, for a key of ints, slices of ints, None and an ellipsis; None for others */
 
   void *free; /* METH_NOARGS, a method: frees a tensor; defers it if it has a shape in name_shape */
   void *traced; /* METH_FASTCALL | METH_KEYWORDS, a method: calls a traced function. Attribute name_latest of self is an object

@@ -21,10 +21,9 @@ func (s speller) do(name string, in ...Value) Value { return s.must(s.t, name, n
 
 // along reduces one axis and keeps it.
 func (s speller) along(name string, axis int64, x Value) Value {
-	at := op.Attrs{ints(axis), {Kind: op.Bool, I: 1}}
-	if name == "sum" {
-		at = op.Attrs{ints(axis), {}, {Kind: op.Bool, I: 1}}
-	}
+	row := op.MustByName(name)
+	at := make(op.Attrs, len(row.Attrs))
+	at[row.AttrIndex("axis")], at[row.AttrIndex("keepdim")] = ints(axis), op.Value{Kind: op.Bool, I: 1}
 	return s.must(s.t, name, at, x)
 }
 

@@ -38,27 +38,27 @@ func scattered(random *rand.Rand, read bool, ds ...int64) shape.Layout {
 var along = []struct {
 	name   string
 	attrs  func(axis int64) op.Attrs
-	out    dtype.DType // of the first result; 0 for that of the operand
-	keeps  bool        // whether the result has all elements
-	last   bool        // whether the axis is the last one
-	floats bool        // whether there is no kernel for integers
-	close  bool        // whether sums of another order are right as well
+	keeps  bool // whether the result has all elements
+	last   bool // whether the axis is the last one
+	scaled bool // whether there are a weight and a bias, and a second result: a scale for each line
+	floats bool // whether there is no kernel for integers
+	close  bool // whether sums of another order are right as well
 }{
 	{name: "sum", close: true},
 	{name: "max"},
 	{name: "min"},
-	{name: "argmax", out: dtype.Int64},
-	{name: "argmin", out: dtype.Int32},
-	{name: "any", out: dtype.Bool},
-	{name: "all", out: dtype.Bool},
-	{name: "count_nonzero", out: dtype.Int64},
+	{name: "argmax"},
+	{name: "argmin"},
+	{name: "any"},
+	{name: "all"},
+	{name: "count_nonzero"},
 	{name: "cumsum", keeps: true, close: true},
 	{name: "cumprod", keeps: true, close: true},
 	{name: "softmax", keeps: true, floats: true, close: true},
 	{name: "sort", keeps: true, attrs: func(axis int64) op.Attrs { return op.Attrs{{Kind: op.Int, I: axis}, {Kind: op.Bool}} }},
 	{name: "sort", keeps: true, attrs: func(axis int64) op.Attrs { return op.Attrs{{Kind: op.Int, I: axis}, {Kind: op.Bool, I: 1}} }},
-	{name: "layer_norm", keeps: true, floats: true, last: true, close: true, attrs: func(int64) op.Attrs { return op.Attrs{{Kind: op.Float, F: 1e-5}, {Kind: op.Bool, I: 1}} }},
-	{name: "layer_norm", keeps: true, floats: true, last: true, close: true, attrs: func(int64) op.Attrs { return op.Attrs{{Kind: op.Float, F: 1e-5}, {Kind: op.Bool}} }},
+	{name: "layer_norm", keeps: true, floats: true, last: true, scaled: true, close: true, attrs: func(int64) op.Attrs { return op.Attrs{{Kind: op.Float, F: 1e-5}, {Kind: op.Bool, I: 1}} }},
+	{name: "layer_norm", keeps: true, floats: true, last: true, scaled: true, close: true, attrs: func(int64) op.Attrs { return op.Attrs{{Kind: op.Float, F: 1e-5}, {Kind: op.Bool}} }},
 }
 
 // However operands lie in memory and however many threads there are, results are those of contiguous operands on one thread.
@@ -108,10 +108,7 @@ func TestLinesOfAnyLayout(t *testing.T) {
 			if !o.keeps {
 				to = keep(ds, axes)
 			}
-			od := o.out
-			if od == 0 {
-				od = d
-			}
+			od := outputOf(o.name, d)
 			call := func(r *rig, x *tensor, l shape.Layout, weight, bias *tensor) []float64 {
 				y := place(od, l, 0)
 				c := &device.Call{In: operands(x), Out: operands(y), Axes: axes}
@@ -119,7 +116,7 @@ func TestLinesOfAnyLayout(t *testing.T) {
 					c.Attrs = o.attrs(int64(axis))
 				}
 				var scale *tensor
-				if o.name == "layer_norm" {
+				if o.scaled {
 					scale = of(weight.DType, dims(keep(ds, axes)...))
 					c.In, c.Out = operands(x, weight, bias), operands(y, scale)
 				}

@@ -25,12 +25,9 @@ func BenchmarkReduce(b *testing.B) {
 	floats, bools := of(dtype.Float32, dims(ds...), values...), of(dtype.Bool, dims(ds...), 0)
 	for _, name := range []string{"sum", "max", "argmax", "any", "all"} {
 		for axis := range ds {
-			x, d := floats, dtype.Float32
-			switch name {
-			case "any", "all":
-				x, d = bools, dtype.Bool
-			case "argmax":
-				d = dtype.Int64
+			x, d := floats, outputOf(name, dtype.Float32)
+			if d == dtype.Bool {
+				x = bools
 			}
 			axes := op.Axes(1 << axis)
 			out := of(d, dims(keep(ds, axes)...))

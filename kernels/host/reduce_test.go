@@ -102,14 +102,15 @@ var reductionsOf = map[string]func(vs []float64) float64{
 	},
 }
 
+// outputs are the dtypes of results that are not those of operands. There are kernels for indices of both sizes.
+var outputs = map[string]dtype.DType{
+	"any": dtype.Bool, "all": dtype.Bool, "argmax": dtype.Int64, "argmin": dtype.Int32, "count_nonzero": dtype.Int64,
+}
+
+// outputOf is the dtype of a reduction's result.
 func outputOf(name string, d dtype.DType) dtype.DType {
-	switch name {
-	case "any", "all":
-		return dtype.Bool
-	case "argmax":
-		return dtype.Int64
-	case "argmin":
-		return dtype.Int32
+	if out, ok := outputs[name]; ok {
+		return out
 	}
 	return d
 }

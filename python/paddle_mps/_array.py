@@ -15,7 +15,7 @@ from ._caller import axis_text, called, dimensions_text
 from ._convert import REQUIRED, axis_of, chosen, index, said, tensor, whole
 from ._dtype import DType, DTypeLike
 from ._errors import check, errors_of
-from ._indexing import INTEGER, WHOLE, basic, coordinates, places
+from ._indexing import WHOLE, basic, coordinates, places
 from ._library import library
 from ._objects import Tensor, from_array, information, meta, replace
 from ._objects import view as adopted
@@ -331,7 +331,7 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     """
     shape = meta(tensor(input, "unbind", "input")).shape
     axis = axis_of("unbind", axis, len(shape))
-    return [basic(input, [WHOLE] * axis + [(INTEGER, 0, i, 0, 0)]) for i in range(shape[axis])]
+    return [basic(input, [WHOLE] * axis + [i]) for i in range(shape[axis])]
 
 
 def concat(

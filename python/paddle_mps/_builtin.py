@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _METH_KEYWORDS, _METH_NOARGS, _METH_FASTCALL = 0x02, 0x04, 0x80
 _HEAD = struct.Struct("=QQBBBB4x")  # pmps_python_function
-_KINDS = ("unary", "binary", "scalar", "call", "program", "idle", "describe", "flush")
+_KINDS = ("unary", "binary", "scalar", "call", "program", "idle", "describe", "flush", "index")
 
 
 class MethodDef(ctypes.Structure):
@@ -92,11 +92,12 @@ def _start() -> PythonEntries | None:
         return None
     api, entries = PythonApi(ctypes.sizeof(PythonApi)), PythonEntries()
     objects = {
-        "none": None, "yes": True, "no": False, "not_implemented": NotImplemented, "bool_type": bool, "int_type": int, "float_type": float,
-        "tuple_type": tuple, "list_type": list, "str_type": str, "dtype_type": _dtype.DType,
+        "none": None, "yes": True, "no": False, "not_implemented": NotImplemented, "ellipsis": Ellipsis, "bool_type": bool, "int_type": int, "float_type": float,
+        "tuple_type": tuple, "list_type": list, "str_type": str, "slice_type": slice, "dtype_type": _dtype.DType,
         "name_handle": sys.intern("_handle"), "name_shape": sys.intern("_shape"), "name_meta": sys.intern("_meta"),
         "name_number": sys.intern("number"), "name_dims": sys.intern("shape"), "name_latest": sys.intern("_latest"),
-        "name_bound": sys.intern("bound"), "name_otherwise": sys.intern("_otherwise"), "traces": traces, "metas": metas,
+        "name_bound": sys.intern("bound"), "name_otherwise": sys.intern("_otherwise"), "name_start": sys.intern("start"),
+        "name_stop": sys.intern("stop"), "name_step": sys.intern("step"), "traces": traces, "metas": metas,
         "dtypes": _dtype.NAMES, "describe": describe, "otherwise": otherwise,
     }  # fmt: skip
     for name in [field[0] for field in PythonApi._fields_[1:]]:

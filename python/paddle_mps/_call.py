@@ -507,28 +507,38 @@ def spelled(general: Callable[..., Any]) -> str:
 def renamed(**names: str) -> Callable[[Function], Function]:
     """Accepts further keywords for parameters: @renamed(input="x") takes f(input=...) for f(x=...).
 
-    Giving a parameter under both names, or by position as well, is a TypeError. It costs some hundred
-    nanoseconds; functions that count them have the further names as parameters, see `chosen`.
+    Giving a parameter under both names, or by position as well, is a TypeError. It costs a hundred nanoseconds and more;
+    functions that count them have the further names as parameters, see `chosen`.
     """
+    aliases = frozenset(names)
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            for alias, parameter in names.items() if kwargs else ():
-                if alias in kwargs:
-                    if parameter in kwargs:
-                        raise TypeError(f"[{function.__name__}] got {alias}= and {parameter}=; want one of them")
-                    kwargs[parameter] = kwargs.pop(alias)
+            if not kwargs:
+                return function(*args)
+            if not aliases.isdisjoint(kwargs):
+                resolve(function, names, kwargs)
             return function(*args, **kwargs)
 
+        wrapper.names = names  # type: ignore[attr-defined]  # see requiring
         return wrapper  # type: ignore[return-value]
 
     return decorate
 
 
+def resolve(function: Callable[..., Any], names: dict[str, str], kwargs: dict[str, Any]) -> None:
+    """Gives keywords the names of the parameters that they stand for."""
+    for alias, parameter in names.items():
+        if alias in kwargs:
+            if parameter in kwargs:
+                raise TypeError(f"[{function.__name__}] got {alias}= and {parameter}=; want one of them")
+            kwargs[parameter] = kwargs.pop(alias)
+
+
 __all__ = [
     "ANYWHERE", "A_INTS", "FLOAT", "INT", "NONE", "NOTHING", "PLACE", "SLICE_MS", "SMALL", "TENSOR", "call",
     "call_into", "call_many", "call_view", "collect", "computed", "either", "element_type", "expression", "flag", "flush", "index",
-    "integer", "integers", "into", "mixed", "number", "operand", "operator", "packed", "reflected", "renamed", "short",
-    "take", "tensor", "unary", "whole", "writer",
+    "integer", "integers", "into", "mixed", "number", "operand", "operator", "packed", "reflected", "renamed", "resolve",
+    "short", "take", "tensor", "unary", "whole", "writer",
 ]  # fmt: skip

@@ -8,10 +8,9 @@ widen it. An operator without a row in `FUNCTIONS` keeps the error of the librar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _dtype, _recording
 from ._caller import called
@@ -20,7 +19,10 @@ from ._dtype import DType
 from ._errors import TracingError, outside_of_programs
 from ._objects import Tensor, blank, from_array, memory, meta, retained
 
-Array = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt  # importing it takes more than a millisecond
+
+    Array = npt.NDArray[Any]
 
 NUMBERS = (complex, np.complexfloating)  # what counts as a complex number beside a tensor
 WIDE = (_dtype.float64, _dtype.complex128)

@@ -6,15 +6,19 @@ types by themselves; this is for all others, and for what is wrong with an argum
 
 from __future__ import annotations
 
+import functools
 import operator
 import struct
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 import numpy as np
 
 from . import _dtype, _place
 from ._caller import axis_text, called
+from ._meta import Meta
 from ._objects import Tensor, meta
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # pmps_arg_kind and pmps_attr_kind.
 NOTHING, TENSOR, BOOL, INT, FLOAT = range(5)
@@ -90,6 +94,16 @@ def tensor(x: object, function: str, name: str) -> Tensor:
     if x is REQUIRED:
         raise TypeError(f"{function}() missing a required argument: {name!r}")
     raise ValueError(f"[{called(function)}] argument {name} is {type(x).__name__}; want a Tensor")
+
+
+def described(x: object, function: str, name: str) -> Meta:
+    """The description of x, which must be a tensor, as for `tensor`."""
+    if isinstance(x, Tensor):
+        try:
+            return x._meta
+        except AttributeError:
+            return meta(x)
+    return meta(tensor(x, function, name))
 
 
 def numeric(function: str, name: str, value: Any) -> Any:
@@ -215,12 +229,15 @@ def number(name: str, value: Any) -> Any:
     raise TypeError(f"[{called(name)}] {name} is {said(value)}; want a number")
 
 
+FAR = 1 << 62  # an int that is nearer to 0 needs no check
+
+
 def whole(name: str, value: Any) -> tuple[int, ...]:
     """Whole numbers: one, a list or tuple of them (0-d tensors among them), or a tensor or array."""
-    if isinstance(value, (Tensor, np.ndarray)) and value.ndim > 0:
+    if value.__class__ is not list and isinstance(value, (Tensor, np.ndarray)) and value.ndim > 0:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return tuple([index(name, v) for v in value])
+        return tuple([v if v.__class__ is int and -FAR < v < FAR else index(name, v) for v in value])
     return (index(name, value),)
 
 
@@ -277,6 +294,63 @@ ATTRIBUTES = {
     "string": text, "floats": numbers, "strings": texts, "tensor": constant,
 }  # fmt: skip
 TYPES = {name: i for i, name in enumerate(ATTRIBUTES, 1)}
+
+
+class Sizes(tuple):  # type: ignore[type-arg]  # of ints
+    """A tuple of ints in a key of `settled`."""
+
+    __slots__ = ()
+
+
+class Listed(Sizes):
+    """A list of ints in such a key, which errors print as a list."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def sizes(value: Any) -> Any:
+    """An argument for `settled`: lists and tuples of ints as `Sizes`, others as they are."""
+    kind = value.__class__
+    if kind is list or kind is tuple:
+        for n in value:
+            if n.__class__ is not int:
+                return value
+        return Listed(value) if kind is list else Sizes(value)
+    return value
+
+
+class _Unsettled(Exception):
+    """An argument may change, or is equal to one that means something else: (True, 1) and (1, 1)."""
+
+
+_SETTLED = frozenset({int, bool, str, type(None), Meta, Sizes, Listed})
+
+
+def settled(function: Function) -> Function:
+    """Keeps what a function makes of its arguments, because those of calls repeat.
+
+    The function depends on nothing else, and refuses by an error, which is not kept. Its answers are kept for ints, bools,
+    texts, None, `Sizes`, and the Meta of tensors, and are not to be changed.
+    """
+
+    @functools.lru_cache(maxsize=1 << 12, typed=True)
+    def answers(*arguments: Any) -> Any:
+        if not _SETTLED.issuperset(map(type, arguments)):
+            raise _Unsettled
+        return function(*arguments)
+
+    @functools.wraps(function)
+    def wrapper(*arguments: Any) -> Any:
+        try:
+            return answers(*arguments)
+        except (_Unsettled, TypeError):  # a list has no hash
+            pass
+        return function(*arguments)
+
+    return wrapper  # type: ignore[return-value]
 
 
 def chosen(function: str, parameter: str, value: Any, default: Any, alias: str, given: Any) -> Any:

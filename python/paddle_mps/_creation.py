@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import math
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 import numpy as np
 
 from . import _complex, _default_place, _dlpack, _dtype, _operators, _place
-from ._call import into, renamed
+from ._call import into, renamed, resolve
 from ._caller import called
-from ._convert import scalar, whole
+from ._convert import FAR, scalar, whole
 from ._dtype import DType, DTypeLike
 from ._errors import UnsupportedError
 from ._objects import Tensor, blank, from_array, meta
@@ -39,15 +40,22 @@ def leaf(x: Tensor) -> Tensor:
 
 
 def requiring(function: Function) -> Function:
-    """Gives a function that makes tensors the argument requires_grad: with True the result is a leaf that has a gradient."""
+    """Gives a function that makes tensors the argument requires_grad: with True the result is a leaf that has a gradient.
+
+    One that is `renamed` loses that wrapper: this one does the same, in the time of one.
+    """
+    names: dict[str, str] = getattr(function, "names", {})
+    if names:
+        function = function.__wrapped__  # type: ignore[attr-defined]
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs.get("requires_grad"):
-            return function(*args, **kwargs)
+        if not kwargs:
+            return function(*args)
+        if names and not kwargs.keys().isdisjoint(names):
+            resolve(function, names, kwargs)
         made = function(*args, **kwargs)
-        made.stop_gradient = False
-        return made
+        return leaf(made) if kwargs.get("requires_grad") else made
 
     return wrapper  # type: ignore[return-value]
 
@@ -67,8 +75,14 @@ def dims(shape: ShapeLike | None) -> tuple[int, ...]:
         TypeError: it contains anything but whole numbers.
         ValueError: a dimension is negative.
     """
+    if shape.__class__ is list or shape.__class__ is tuple:
+        for n in shape:  # type: ignore[union-attr]
+            if n.__class__ is not int or not 0 <= n < FAR:
+                break
+        else:
+            return tuple(shape)  # type: ignore[arg-type]
     found = () if shape is None else whole("shape", shape)
-    if any(n < 0 for n in found):
+    if found and min(found) < 0:
         raise ValueError(f"[{called('shape')}] shape is {list(found)}; want dimensions from 0")
     return found
 
@@ -79,15 +93,20 @@ def floating(dtype: DTypeLike | None) -> DType:
 
 
 def sized(function: Function) -> Function:
-    """Lets the dimensions stand as arguments of their own, f(2, 3) for f([2, 3]), and takes size=."""
+    """`requiring`, which also lets the dimensions stand as arguments of their own, f(2, 3) for f([2, 3]), and takes size=."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if len(args) > 1 and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
             args = (args,)
-        return function(*args, **kwargs)
+        if not kwargs:
+            return function(*args)
+        if "size" in kwargs:
+            resolve(function, {"size": "shape"}, kwargs)
+        made = function(*args, **kwargs)
+        return leaf(made) if kwargs.get("requires_grad") else made
 
-    return renamed(size="shape")(wrapper)  # type: ignore[return-value]
+    return wrapper  # type: ignore[return-value]
 
 
 def value_of(x: Any) -> Any:
@@ -253,6 +272,8 @@ def full(
         ValueError: a dimension is negative, or the string is no number.
     """
     refuse(pin_memory)
+    if plain(fill_value):
+        return constant(shape, fill_value, dtype, out, device, place)
     if isinstance(fill_value, Tensor) and meta(fill_value).numel != 1:
         raise ValueError(f"[{called('full')}] fill_value has {meta(fill_value).numel} elements; want one")
     value = value_of(fill_value)
@@ -275,10 +296,27 @@ def full(
     return into(out, filled(dims(shape), value, kind, where(place, device, kind)))
 
 
+def plain(value: Any) -> bool:
+    """Whether a fill value is a number that needs no conversion."""
+    return value.__class__ is float or (value.__class__ is int and -FAR < value < FAR)
+
+
+def constant(
+    shape: ShapeLike | None, value: Any, dtype: DTypeLike | None, out: Tensor | None, device: PlaceLike | None,
+    place: PlaceLike | None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of one real number: `full` without what other values need."""
+    if pin_memory:
+        refuse(pin_memory)
+    kind = floating(dtype)
+    made = filled(dims(shape), value, kind, where(place, device, kind))
+    return made if out is None else into(out, made)
+
+
 def filled(shape: tuple[int, ...], value: Any, dtype: DType, place: Place) -> Tensor:
     if dtype.is_complex:
         return from_array(np.full(shape, value, dtype.numpy), place)
-    if isinstance(value, _complex.NUMBERS):
+    if value.__class__ is not float and isinstance(value, _complex.NUMBERS):
         value = float(value.real)
     return _operators.full(place.word, shape, value, dtype)
 
@@ -288,7 +326,6 @@ def full_0d(x: Tensor, value: Any) -> Tensor:
     return filled((), value, meta(x).dtype, meta(x).place)
 
 
-@requiring
 @sized
 def zeros(
     shape: ShapeLike | None,
@@ -302,12 +339,9 @@ def zeros(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of zeros; see `full`."""
-    refuse(pin_memory)
-    kind = floating(dtype)
-    return into(out, filled(dims(shape), 0, kind, where(place, device, kind)))
+    return constant(shape, 0, dtype, out, device, place, pin_memory)
 
 
-@requiring
 @sized
 def ones(
     shape: ShapeLike | None,
@@ -321,12 +355,9 @@ def ones(
     pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of ones; see `full`."""
-    refuse(pin_memory)
-    kind = floating(dtype)
-    return into(out, filled(dims(shape), 1, kind, where(place, device, kind)))
+    return constant(shape, 1, dtype, out, device, place, pin_memory)
 
 
-@requiring
 @sized
 def empty(
     shape: ShapeLike | None,
@@ -406,6 +437,8 @@ def full_like(
     """One value in the shape, and unless given the dtype and place, of x."""
     shape, kind, target = like(x, dtype, place, device)
     refuse(pin_memory)
+    if plain(fill_value):
+        return filled(shape, fill_value, kind, target)
     return full(shape, fill_value, kind, place=target)
 
 
@@ -448,20 +481,39 @@ def arange(
     Raises:
         ValueError: the step is 0, or a bound is not finite.
     """
-    refuse(pin_memory)
+    if pin_memory:
+        refuse(pin_memory)
     if end is None:
         start, end = 0, start
-    bounds = [value_of(start), value_of(end), value_of(step)]
+    bounds = [start, end, step]
+    ints = start.__class__ is end.__class__ is step.__class__ is int
+    usual = ints or REAL.issuperset(map(type, bounds))
+    if not usual or not -FAR < start + end + step < FAR or not -FAR < start < FAR or not -FAR < end < FAR or step == 0:
+        bounds = checked(bounds)
+    fraction = not ints and any(isinstance(b, float) for b in bounds)
+    kind = (_dtype.default() if fraction else _dtype.int64) if dtype is None else _dtype.dtype(dtype)
+    if not ints and not kind.is_floating:
+        bounds = [int(b) for b in bounds]
+    made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device, kind))
+    return made if out is None else into(out, made)
+
+
+REAL = frozenset({int, float})
+
+
+def checked(bounds: list[Any]) -> list[Any]:
+    """start, end and step of arange as numbers.
+
+    Raises:
+        TypeError: one is no number.
+        ValueError: the step is 0, or a bound is not finite.
+    """
+    bounds = [value_of(b) for b in bounds]
     if any(scalar(b) is None for b in bounds):
         raise TypeError(f"[arange] start, end and step are {bounds}; want numbers")
     if not all(math.isfinite(b) for b in bounds) or bounds[2] == 0:
         raise ValueError(f"[arange] start, end and step are {bounds}; want finite numbers and a step that is not 0")
-    fraction = any(isinstance(b, float) for b in bounds)
-    kind = (_dtype.default() if fraction else _dtype.int64) if dtype is None else _dtype.dtype(dtype)
-    if not kind.is_floating:
-        bounds = [int(b) for b in bounds]
-    made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device, kind))
-    return into(out, made)
+    return bounds
 
 
 def counted(start: Any, end: Any, step: Any, dtype: DType, place: Place) -> Tensor:
@@ -475,11 +527,21 @@ def counted(start: Any, end: Any, step: Any, dtype: DType, place: Place) -> Tens
 
 
 def steps(start: float, end: float, step: float, dtype: DType) -> int:
-    """How many steps it takes from start to end. As in Paddle, float32 is computed in float32."""
-    number = np.float32 if dtype is _dtype.float32 else np.float64
-    with np.errstate(all="ignore"):
-        found = float(np.ceil((number(end) - number(start)) / number(step)))
-    return int(found) if math.isfinite(found) else 2**63
+    """How many steps it takes from start to end. As in Paddle, float32 is computed in float32.
+
+    A difference or quotient of float32 numbers that is rounded to float64 and then to float32 is the one that is rounded once.
+    """
+    rounded = single if dtype is _dtype.float32 else float
+    size = rounded(step)
+    if size == 0:
+        return 2**63
+    found = rounded(rounded(rounded(end) - rounded(start)) / size)
+    return math.ceil(found) if math.isfinite(found) else 2**63
+
+
+def single(number: float) -> float:
+    """The nearest float32; an infinity beyond the largest."""
+    return ctypes.c_float(number).value
 
 
 @requiring
@@ -502,8 +564,8 @@ def linspace(
     Raises:
         ValueError: num is negative.
     """
-    given = value_of(num)
-    if scalar(given) is None:
+    given = num if plain(num) else value_of(num)
+    if not plain(given) and scalar(given) is None:
         raise TypeError(f"[linspace] num is {given!r}; want a number")
     count, kind = int(given), floating(dtype)
     target = where(place, device, kind)
@@ -514,4 +576,5 @@ def linspace(
     bounds = value_of(start), value_of(stop)
     if kind.is_integer:
         bounds = int(bounds[0]), int(bounds[1])
-    return into(out, _operators.linspace(target.word, *bounds, count, kind))
+    made = _operators.linspace(target.word, *bounds, count, kind)
+    return made if out is None else into(out, made)

@@ -35,10 +35,11 @@ def default() -> Place:
         ValueError: PADDLE_MPS_DEFAULT_PLACE names no place.
         DeviceError: it names an mps device that the machine does not have.
     """
-    if not _decided:
-        with _lock:
-            if not _decided:
-                _decided.append(decide())
+    if _decided:
+        return _decided[0]
+    with _lock:
+        if not _decided:
+            _decided.append(decide())
     return _decided[0]
 
 
@@ -71,7 +72,7 @@ def has_gpu() -> bool:
 def holding(dtype: DType | None) -> Place:
     """The current place, or the CPU for a dtype that the default place lacks."""
     place = _place.current()
-    if dtype is None or dtype.name not in NOT_ON_MPS or place.kind == _place.CPU or _place.chosen() is not None:
+    if place.kind == _place.CPU or dtype is None or dtype.name not in NOT_ON_MPS or _place.chosen() is not None:
         return place
     warn(
         f"{dtype.name} tensors are made on the CPU, because {device_name(place)} has no {dtype.name}; "

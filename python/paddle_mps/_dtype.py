@@ -98,9 +98,7 @@ def dtype(value: DTypeLike) -> DType:
     if isinstance(value, DType):
         return value
     try:
-        if value in NAMES:
-            return NAMES[value]
-        return BY_NUMPY[np.dtype(value)]
+        return NAMES.get(value) or BY_NUMPY[np.dtype(value)]
     except (KeyError, TypeError):
         names = ", ".join(d.name for d in ALL)
         raise TypeError(f"[{called('dtype')}] dtype is {value!r}; want one of {names}") from None

@@ -616,7 +616,9 @@ def copysign(x: Tensor, y: Tensor | Scalar, name: str | None = None) -> Tensor:
     """
     known = scalar(y)
     if known is not None:
-        y = full_0d(tensor(x, "copysign", "x"), known[1])
+        if meta(tensor(x, "copysign", "x")).dtype.is_floating:
+            return _operators.copysign(x, known[1])
+        y = full_0d(x, known[1])
     first, second = meta(tensor(x, "copysign", "x")).dtype, meta(tensor(y, "copysign", "y")).dtype
     if first.is_floating or second.is_floating:
         return _operators.copysign(x, y)

@@ -8,10 +8,9 @@ results are on its place. What NumPy lacks, an LU factorisation and substitution
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _dtype, _operators
 from . import _matrix_gradients as _rules
@@ -26,6 +25,9 @@ from ._precision import fractional, rounded
 from ._products import of_one_dtype
 from ._singular import svd, svdvals
 from ._statistics import matrix_norm
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = [
     "cholesky",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from . import _complex, _dtype, _grad, _operators
+from ._builtin import builtin
 from ._call import NONE, again, writer
 from ._caller import called
 from ._creation import full_0d, to_tensor
@@ -34,9 +35,20 @@ where_into = writer(_operators.where)
 
 # pmps_index_kind.
 INTEGER, SLICE, NEW_AXIS, ELLIPSIS = range(4)
-WHOLE = (SLICE, 0, 0, 0, 0)
-NEW = (NEW_AXIS, 0, 0, 0, 0)
+WHOLE = slice(None)
+EMPTIED = object()  # stands behind the new axis of False, which has no element
 WANTED = "want ints, slices, ..., None, and tensors, arrays or lists of ints or bools"
+
+
+def _viewed(arguments: tuple[Any, ...], reason: int) -> Tensor | None:
+    """What `viewed` returns where the library makes no view: it has refused the key, or there are no built-in functions."""
+    x, key = arguments
+    items, indices = translate(x, key)
+    return None if indices else by_items(x, items)
+
+
+# The view x[key] for a key of ints, slices of ints, None and an ellipsis; None for one with anything else.
+viewed: Callable[[Tensor, Any], Tensor | None] = builtin("index", 0, _viewed)
 
 
 def get(x: Tensor, key: Any) -> Tensor:
@@ -46,11 +58,18 @@ def get(x: Tensor, key: Any) -> Tensor:
         IndexError: an index is out of range, or a mask has another shape than the axes it is for.
         ValueError: an item of key is not an index, or there are too many.
     """
+    found = viewed(x, key)
+    if found is not None:
+        return found
+    if leading(x, key):
+        return _operators.index(x, [key])
     items, indices = translate(x, key)
     base = basic(x, items)
     if not indices:
         return base
     axes, tensors = along(base, items, indices)
+    if axes[0] and len(axes) == len(meta(tensors[0]).shape) == 1:
+        return _operators.gather(base, tensors[0], axes[0])
     result = _operators.index(front(base, axes), tensors)
     if axes[0] == 0 or not adjacent(axes):
         return result
@@ -70,6 +89,13 @@ def put(x: Tensor, key: Any, value: Any) -> None:
     if _grad.asks(x, value):
         recorded(x, value, lambda t: get(t, key), lambda t, v: put(t, key, v))
         return
+    base = viewed(x, key)
+    if base is not None:
+        fill(base, value)
+        return
+    if leading(x, key):
+        put_into(x, x, like(value, x), [key])
+        return
     items, indices = translate(x, key)
     base = basic(x, items)
     if not indices:
@@ -84,6 +110,17 @@ def put(x: Tensor, key: Any, value: Any) -> None:
     if adjacent(axes) and axes[0] > 0 and meta(given).shape:
         given = behind(given, axes, len(meta(base).shape), tensors)
     put_into(target, target, given, tensors)
+
+
+def leading(x: Tensor, key: Any) -> bool:
+    """Whether a key is a tensor of integers for the first axis of x."""
+    return isinstance(key, Tensor) and whole_numbers(key) and bool(meta(x).shape)
+
+
+def whole_numbers(index: Tensor) -> bool:
+    """Whether the dtype is one of an index tensor."""
+    dtype = meta(index).dtype
+    return dtype is _dtype.int64 or dtype is _dtype.int32
 
 
 def fill_part(x: Tensor, part: Callable[[Tensor], Tensor], value: Any) -> None:
@@ -135,49 +172,50 @@ class Replaced:
         return [dx, _operators.cast(_operators.reshape(found, m.shape), m.dtype).to(m.place)]
 
 
-def translate(x: Tensor, key: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, Tensor]]]:
-    """The items of the view, and the index tensors with the items that stand for their axes."""
-    items: list[tuple[int, ...]] = []
+def translate(x: Tensor, key: Any) -> tuple[list[Any], list[tuple[int, Tensor]]]:
+    """The items of the view, and the index tensors with the positions of the items that stand for their axes.
+
+    Items are ints, slices of ints, None and an ellipsis, and EMPTIED.
+    """
+    items: list[Any] = []
     indices: list[tuple[int, Tensor]] = []
     booleans: list[tuple[int, bool]] = []
     for k in key if isinstance(key, tuple) else (key,):
-        item = translated(k)
-        if item is not None:
-            items.append(item)
+        if isinstance(k, (bool, np.bool_)):
+            index = None
+        elif k is None or k is Ellipsis:
+            items.append(k)
             continue
-        index = None if isinstance(k, (bool, np.bool_)) else as_index(k, meta(x).place)
+        elif isinstance(k, (int, np.integer)):
+            items.append(number(k))
+            continue
+        elif isinstance(k, slice):
+            items.append(sliced(k))
+            continue
+        else:
+            index = as_index(k, meta(x).place)
         if index is None:
             booleans.append((len(items), bool(k)))
-            items.append(NEW)
+            items.append(None)
             continue
         indices.append((len(items), index))
         items += [WHOLE] * (len(meta(index).shape) if meta(index).dtype is _dtype.bool_ else 1)
-    if sum(item[0] == ELLIPSIS for item in items) > 1:
+    if sum(item is Ellipsis for item in items) > 1:
         raise ValueError("[index] got two ellipses; want at most one")
     if booleans:
         indices = beside_booleans(x, items, indices, booleans)
     return items, indices
 
 
-def translated(k: Any) -> tuple[int, ...] | None:
-    """The item for one entry of a key, None for bools, index tensors and what may be one."""
-    if isinstance(k, (bool, np.bool_)):
-        return None
-    if isinstance(k, (int, np.integer)):
-        if not -(2**63) <= k < 2**63:
-            raise IndexError(f"[index] index {k} is out of range; want one of 64 bits")
-        return INTEGER, 0, int(k), 0, 0
-    if isinstance(k, slice):
-        return sliced(k)
-    if k is None:
-        return NEW
-    if k is Ellipsis:
-        return ELLIPSIS, 0, 0, 0, 0
-    return None
+def number(k: int | np.integer[Any]) -> int:
+    """An integer of a key."""
+    if not -(2**63) <= k < 2**63:
+        raise IndexError(f"[index] index {k} is out of range; want one of 64 bits")
+    return int(k)
 
 
 def beside_booleans(
-    x: Tensor, items: list[tuple[int, ...]], indices: list[tuple[int, Tensor]], booleans: list[tuple[int, bool]]
+    x: Tensor, items: list[Any], indices: list[tuple[int, Tensor]], booleans: list[tuple[int, bool]]
 ) -> list[tuple[int, Tensor]]:
     """The index tensors of a key with bools, whose new axes are in items.
 
@@ -187,23 +225,16 @@ def beside_booleans(
     if not indices and len(booleans) == 1:
         position, value = booleans[0]
         if not value:
-            items.insert(position + 1, (-1, 0, 0, 0, 0))
+            items.insert(position + 1, EMPTIED)
         return []
     place = meta(x).place.word
     zeros = [(position, _operators.full(place, (int(value),), 0, _dtype.int64)) for position, value in booleans]
     return sorted([*indices, *zeros], key=operator.itemgetter(0))
 
 
-def sliced(k: slice) -> tuple[int, ...]:
-    """A slice as an item; its bounds are ints, or tensors of one."""
-    has, bounds = 0, []
-    for bit, bound in enumerate((k.start, k.stop, k.step)):
-        if bound is None:
-            bounds.append(0)
-            continue
-        has |= 1 << bit
-        bounds.append(min(max(bound_of(bound), -(2**63)), 2**63 - 1))
-    return (SLICE, has, *bounds)
+def sliced(k: slice) -> slice:
+    """A slice with bounds that are ints of 64 bits or None; they may be tensors of one."""
+    return slice(*[b if b is None else min(max(bound_of(b), -(2**63)), 2**63 - 1) for b in (k.start, k.stop, k.step)])
 
 
 def bound_of(bound: Any) -> int:
@@ -228,37 +259,54 @@ def as_index(k: Any, place: Place) -> Tensor | None:
     dtype = meta(k).dtype
     if dtype is _dtype.bool_:
         return k if meta(k).shape else None
-    if dtype is not _dtype.int64 and dtype is not _dtype.int32:
+    if not whole_numbers(k):
         raise ValueError(f"[index] an index tensor is {dtype.name}; want int64, int32 or bool")
     return k
 
 
-def basic(x: Tensor, items: Sequence[tuple[int, ...]]) -> Tensor:
-    """The view by items; entries of kind -1 empty the new axis before them."""
-    emptied = [i for i, item in enumerate(items) if item[0] == -1]
-    if emptied:
-        return without(x, items, emptied)
-    array = (ViewItem * len(items))(*items)  # type: ignore[misc]  # a tuple fills a structure
+def basic(x: Tensor, items: Sequence[Any]) -> Tensor:
+    """The view by items of `translate`."""
+    found = viewed(x, tuple(items))
+    return by_items(x, items) if found is None else found
+
+
+def by_items(x: Tensor, items: Sequence[Any]) -> Tensor:
+    """The view by items, through ctypes."""
+    if EMPTIED in items:
+        return without(x, items)
+    array = (ViewItem * len(items))(*map(fields, items))
     arguments = x._handle, array, len(items), NONE
     try:
         return view(quick.pmps_fast_index(*arguments) or again(quick.pmps_fast_index, *arguments))
     except IndexError as error:
-        if any(item[0] == INTEGER for item in items):
+        if any(isinstance(item, int) for item in items):
             raise
         raise ValueError(str(error)) from None  # slices fit any axis: there are too many
 
 
-def without(x: Tensor, items: Sequence[tuple[int, ...]], emptied: Sequence[int]) -> Tensor:
-    """The view by items, with no element along the new axes of False."""
-    base = basic(x, [item for item in items if item[0] != -1])
-    cut: list[tuple[int, ...]] = []
-    gone = len(meta(x).shape) - sum(item[0] in (INTEGER, SLICE) for item in items)
-    for i, item in enumerate(items):
-        if item[0] == ELLIPSIS:
+def fields(item: Any) -> ViewItem:
+    """An item as the library takes it."""
+    if item is None or item is Ellipsis:
+        return ViewItem(NEW_AXIS if item is None else ELLIPSIS)
+    if isinstance(item, int):
+        return ViewItem(INTEGER, 0, item)
+    bounds = item.start, item.stop, item.step
+    has = sum(1 << i for i, bound in enumerate(bounds) if bound is not None)
+    return ViewItem(SLICE, has, *[bound or 0 for bound in bounds])
+
+
+def without(x: Tensor, items: Sequence[Any]) -> Tensor:
+    """The view by items, with no element along the new axes before an EMPTIED."""
+    kept = [item for item in items if item is not EMPTIED]
+    base = basic(x, kept)
+    cut: list[slice] = []
+    gone = len(meta(x).shape) - sum(isinstance(item, (int, slice)) for item in kept)
+    for item in items:
+        if item is Ellipsis:
             cut += [WHOLE] * gone
-        elif item[0] == NEW_AXIS:
-            cut.append((SLICE, 2, 0, 0, 0) if i + 1 in emptied else WHOLE)
-        elif item[0] == SLICE:
+        elif item is EMPTIED:
+            cut[-1] = slice(0, 0)
+        elif not isinstance(item, int):
             cut.append(WHOLE)
     return basic(base, cut)
 
@@ -280,9 +328,7 @@ def adjacent(axes: Sequence[int]) -> bool:
     return axes[-1] - axes[0] == len(axes) - 1
 
 
-def along(
-    base: Tensor, items: Sequence[tuple[int, ...]], indices: Sequence[tuple[int, Tensor]]
-) -> tuple[list[int], list[Tensor]]:
+def along(base: Tensor, items: Sequence[Any], indices: Sequence[tuple[int, Tensor]]) -> tuple[list[int], list[Tensor]]:
     """The axes of the view that are indexed, and an integer tensor for each."""
     axes: list[int] = []
     tensors: list[Tensor] = []
@@ -301,12 +347,11 @@ def along(
     return axes, tensors
 
 
-def axis_at(rank: int, items: Sequence[tuple[int, ...]], position: int) -> int:
+def axis_at(rank: int, items: Sequence[Any], position: int) -> int:
     """The axis of a view of some rank that the item at a position became."""
-    axes = [int(item[0] in (SLICE, NEW_AXIS)) for item in items]
-    kinds = [item[0] for item in items]
-    if ELLIPSIS in kinds:
-        axes[kinds.index(ELLIPSIS)] = rank - sum(axes)
+    axes = [int(not isinstance(item, int)) for item in items]
+    if Ellipsis in items:
+        axes[items.index(Ellipsis)] = rank - sum(axes) + 1
     return sum(axes[:position])
 
 
@@ -319,7 +364,7 @@ def places(x: Tensor) -> Tensor:
 def coordinates(mask: Tensor) -> list[Tensor]:
     """Where a mask is True: one index tensor an axis."""
     where = places(mask)
-    return [basic(where, [WHOLE, (INTEGER, 0, axis, 0, 0)]) for axis in range(len(meta(mask).shape))]
+    return [basic(where, [WHOLE, axis]) for axis in range(len(meta(mask).shape))]
 
 
 def fill(target: Tensor, value: Any) -> None:

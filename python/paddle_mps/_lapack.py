@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _dtype, _operators
 from ._convert import tensor
@@ -13,8 +12,13 @@ from ._errors import UnsupportedError
 from ._objects import Tensor, from_array, meta
 from ._precision import rounded
 
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[Any]  # of float64 or complex128
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Numbers = npt.NDArray[Any]  # of float64 or complex128
+else:  # importing numpy.typing takes more than a millisecond
+    Floats = Numbers = np.ndarray
 
 
 def matrices(name: str, x: Tensor, square: bool = False, error: type[Exception] = ValueError) -> Numbers:

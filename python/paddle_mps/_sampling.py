@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ._typing import PlaceLike, ShapeLike
 
 
-@requiring
 @sized
 def randn(
     shape: ShapeLike,
@@ -64,7 +64,6 @@ def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0, name: str | None = N
     return into(x, normals(shape, mean, std, kind, target))
 
 
-@requiring
 @sized
 def rand(
     shape: ShapeLike,
@@ -106,9 +105,12 @@ def uniform(
     Args:
         seed: not 0: these values come from a generator of their own with this seed.
     """
-    target = where(place, device, floating(dtype))
+    kind = floating(dtype)
+    target, bounds = where(place, device, kind), (value_of(min), value_of(max))
+    if seed.__class__ is int and seed == 0:
+        return into(out, uniforms(shape, *bounds, kind, target))
     with one_seed(target, index("seed", seed)):
-        return into(out, uniforms(shape, value_of(min), value_of(max), floating(dtype), target))
+        return into(out, uniforms(shape, *bounds, kind, target))
 
 
 @renamed(size="shape")
@@ -132,8 +134,8 @@ def normal(
     Raises:
         TypeError: numbers without a shape.
     """
-    given = [t for t in (mean, std) if isinstance(t, Tensor)]
-    if given:
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        given = [t for t in (mean, std) if isinstance(t, Tensor)]
         centre = sum(given[1:], given[0]) * 0
         noise = normals(centre.shape, 0.0, 1.0, centre.dtype, centre.place)
         return into(out, noise * std + mean + centre)
@@ -167,12 +169,19 @@ def randint(
         raise ValueError(f"[{called('randint')}] the range is [{bounds[0]}, {bounds[1]}); want low below high")
     kind = _dtype.int64 if dtype is None else _dtype.dtype(dtype)
     if kind.is_integer:
-        limits = np.iinfo(kind.numpy)
-        if bounds[0] < limits.min or bounds[1] - 1 > limits.max:
+        least, most = limits(kind)
+        if bounds[0] < least or bounds[1] - 1 > most:
             raise IndexError(
                 f"[{called('randint')}] the range is [{bounds[0]}, {bounds[1]}); want integers of {kind.name}"
             )
     return _operators.randint(where(place, device).word, dims(shape), *bounds, kind)
+
+
+@functools.cache
+def limits(dtype: DType) -> tuple[int, int]:
+    """The smallest and the largest integer of a dtype."""
+    found = np.iinfo(dtype.numpy)
+    return int(found.min), int(found.max)
 
 
 def randint_like(

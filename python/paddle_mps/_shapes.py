@@ -16,7 +16,7 @@ from ._caller import axes_text, called
 from ._convert import axis_of, index, listed, of_one_place, tensor, whole
 from ._creation import filled, to_tensor, value_of
 from ._errors import errors_of
-from ._indexing import INTEGER, SLICE, WHOLE, basic, fill_part
+from ._indexing import WHOLE, basic, fill_part
 from ._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 def cut(x: Tensor, axis: int, start: int, stop: int, step: int = 1) -> Tensor:
     """A range of indices of one axis, as a view."""
-    return basic(x, [WHOLE] * axis + [(SLICE, 7, start, stop, step)])
+    return basic(x, [WHOLE] * axis + [slice(start, stop, step)])
 
 
 def at(x: Tensor, axis: int, position: int) -> Tensor:
     """One index of an axis, as a view without it."""
-    return basic(x, [WHOLE] * axis + [(INTEGER, 0, position, 0, 0)])
+    return basic(x, [WHOLE] * axis + [position])
 
 
 def meshgrid(*args: Any, name: str | None = None, indexing: str = "ij") -> list[Tensor]:
@@ -390,7 +390,7 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
     made = filled(tuple(shape), 0, meta(blocks[0]).dtype, meta(blocks[0]).place)
     for block in blocks:
         height, width = meta(block).shape
-        corner = [(SLICE, 7, start, start + size, 1) for start, size in zip(rows, (height, width))]
+        corner = [slice(start, start + size) for start, size in zip(rows, (height, width))]
         fill_part(made, functools.partial(basic, items=corner), block)
         rows = [rows[0] + height, rows[1] + width]
     return made
@@ -458,7 +458,8 @@ def as_strided(
     offset = index("offset", offset)
     if offset < 0 or offset % size:
         raise ValueError(f"[as_strided] offset is {offset}; want a multiple of {size} bytes from 0")
-    return _operators.as_strided(x, whole("shape", shape), whole("stride", stride), offset // size - x.offset)
+    begin = x.offset if x._shape is None else 0  # what has a _shape owns its memory
+    return _operators.as_strided(x, whole("shape", shape), whole("stride", stride), offset // size - begin)
 
 
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
@@ -586,7 +587,7 @@ def crop(x: Tensor, shape: Any = None, offsets: Any = None, name: str | None = N
     sizes = [n - start if size == -1 else size for n, start, size in zip(dims, starts, sizes)]
     if any(start < 0 or size < 0 or start + size > n for n, start, size in zip(dims, starts, sizes)):
         raise ValueError(f"[crop] shape {sizes} from {starts} is not inside {list(dims)}")
-    items = [(SLICE, 7, start, start + size, 1) for start, size in zip(starts, sizes)]
+    items = [slice(start, start + size) for start, size in zip(starts, sizes)]
     return _operators.assign(basic(x, items))
 
 

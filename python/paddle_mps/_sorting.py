@@ -97,8 +97,9 @@ def topk(
         TypeError: k or the axis is no whole number.
         ValueError: k is below 1 or more than the axis has, or the axis is out of range.
     """
-    count = index("k", k.item() if isinstance(k, Tensor) else k)
-    found = _operators.topk(tensor(x, "topk", "x"), count, -1 if axis is None else index("axis", axis), largest)
+    count = k if k.__class__ is int else index("k", k.item() if isinstance(k, Tensor) else k)
+    along = -1 if axis is None else axis if axis.__class__ is int else index("axis", axis)
+    found = _operators.topk(tensor(x, "topk", "x"), count, along, largest)
     if out is not None:
         if not isinstance(out, (list, tuple)) or len(out) != 2:
             raise TypeError(f"[topk] out is {said(out)}; want two Tensors")

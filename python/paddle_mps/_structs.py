@@ -223,12 +223,13 @@ class PythonApi(ctypes.Structure):
             Py_IncRef Py_DecRef PyObject_Type PyObject_GetAttr
             PyObject_SetAttr PyObject_GetItem PyObject_CallFunctionObjArgs PySequence_Size
             PySequence_GetItem PyList_New PyList_SetItem PyTuple_New
-            PyTuple_SetItem PyBytes_FromStringAndSize PyBytes_AsString PyLong_AsLongLong
+            PyTuple_SetItem PyBytes_FromStringAndSize PyBytes_AsString PyUnicode_AsUTF8AndSize PyLong_AsLongLong
             PyLong_AsUnsignedLongLong PyLong_FromLongLong PyLong_FromUnsignedLongLong PyFloat_AsDouble
             PyErr_Occurred PyErr_Clear PyEval_SaveThread PyEval_RestoreThread
             PyType_GetSlot PyCapsule_IsValid PyCapsule_GetPointer
-            none yes no not_implemented bool_type int_type float_type tuple_type list_type str_type dtype_type tensor_type
-            name_handle name_shape name_meta name_number name_dims name_latest name_bound name_otherwise traces
+            none yes no not_implemented ellipsis bool_type int_type float_type tuple_type list_type str_type slice_type
+            dtype_type tensor_type name_handle name_shape name_meta name_number name_dims name_latest name_bound
+            name_otherwise name_start name_stop name_step traces
             metas dtypes describe otherwise
         """.split()
     ]
@@ -239,5 +240,5 @@ class PythonEntries(ctypes.Structure):
 
     _fields_ = [
         (name, c_void_p)
-        for name in "context unary binary scalar call program idle describe flush free traced release".split()
+        for name in "context unary binary scalar call program idle describe flush index free traced release".split()
     ]

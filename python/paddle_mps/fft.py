@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _dtype, _operators
 from ._arithmetic import assign
@@ -31,9 +30,11 @@ from ._place import device_name
 from ._shapes import roll
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._typing import PlaceLike
 
-Array = npt.NDArray[Any]
+    Array = npt.NDArray[Any]
 
 __all__ = [
     "fft",

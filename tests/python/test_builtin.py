@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _builtin, _call, _objects, _operators, _structs
+from paddle_mps import _builtin, _call, _convert, _indexing, _objects, _operators, _structs
 from paddle_mps._library import library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -197,6 +197,84 @@ def test_arguments_beyond_the_rooms_go_the_long_way() -> None:
     assert _operators.reshape(x, [1] * 9).shape == [1] * 9
     with pytest.raises(ValueError):
         _operators.reshape(x, [1] * 70)
+
+
+INTEGERS = (0, -1, 3, 7, -9, 2**62, 2**70, -(2**63))
+BOUNDS = (None, 0, 1, -1, 2, 9, -9, 2**70, -(2**70))
+
+
+def key(generator: random.Random) -> Any:
+    """An index expression of what makes a view, fitting or not, and now and then of what the library does not read."""
+
+    def item() -> Any:
+        kind = generator.randrange(12)
+        if kind < 4:
+            return generator.choice(INTEGERS[: generator.choice((2, 8))])
+        if kind < 8:
+            return slice(*[generator.choice(BOUNDS) for _ in range(3)])
+        return generator.choice((None, Ellipsis, np.int64(1), slice(np.int64(1), None), slice(0, 1.5)))
+
+    return item() if generator.random() < 0.3 else tuple(item() for _ in range(generator.randrange(5)))
+
+
+@builtins_only
+@pytest.mark.parametrize("shape", [[4, 3, 5], [8], [], [0, 2]], ids=str)
+def test_both_ways_make_the_same_views(shape: list[int]) -> None:
+    x, generator, before, ran = (
+        paddle.arange(int(np.prod(shape))).reshape(shape),
+        random.Random(str(shape)),
+        handles(),
+        0,
+    )
+    for _ in range(2000):
+        given = key(generator)
+
+        def long(given: Any = given) -> Any:
+            items, indices = _indexing.translate(x, given)
+            assert not indices
+            return _indexing.by_items(x, items)
+
+        wanted = outcome(long)
+        assert outcome(lambda given=given: x[given]) == wanted, given  # type: ignore[misc]
+        if not isinstance(wanted[0], type) and (view := _indexing.viewed(x, given)) is not None:
+            assert outcome(lambda view=view: view) == wanted, given  # type: ignore[misc]
+            ran += 1
+        view = None
+    assert ran > 20
+    assert handles() <= before
+
+
+@builtins_only
+def test_keys_that_the_library_does_not_read_are_none() -> None:
+    x = paddle.ones([2, 3])
+    for unread in (x > 0, [0], np.int64(0), True, 1.0, "a", (0, [1]), (None,) * 17, slice(0, 1.0), 2**63):
+        assert _indexing.viewed(x, unread) is None
+    assert x[(None,) * 6].shape == [1] * 6 + [2, 3]
+
+
+def test_answers_are_kept_for_arguments_that_mean_the_same() -> None:
+    asked: list[Any] = []
+
+    @_convert.settled
+    def sort(*given: Any) -> Any:
+        asked.append(given)
+        if given[0] == 7:
+            raise ValueError("seven")
+        return [type(v).__name__ for v in given]
+
+    for given, wanted in (((1, "a"), 1), ((1, "a"), 1), ((True, "a"), 2), ((1.0, "a"), 3), ((1.0, "a"), 4)):
+        assert sort(*given) == [type(v).__name__ for v in given]
+        assert len(asked) == wanted, given  # floats, which are equal to ints, are not kept
+    asked.clear()
+    for value in ([1, 1], [1, 1], (1, 1), (1, 1), (True, 1), [1, np.int64(1)]):
+        sort(_convert.sizes(value))
+    assert list(map(repr, asked)) == ["([1, 1],)", "((1, 1),)", "((True, 1),)", f"({[1, np.int64(1)]!r},)"]
+    asked.clear()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="seven"):
+            sort(7)
+        sort(paddle.ones([1]))  # it may change
+    assert len(asked) == 4
 
 
 @builtins_only

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Union
 from .. import _operators
 from .._array import reshaped
 from .._call import renamed
-from .._caller import axes_text
-from .._convert import tensor
+from .._convert import described, settled, sizes, tensor
 from .._creation import value_of
-from .._elementwise import alike
+from .._meta import Meta
 from .._objects import Tensor, meta
 from ._window import last, numbers, padding_of, same, shape_of, spatial
 
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
 
     Size = Union[int, Sequence[int]]
     Padding = Union[str, int, Sequence[int], Sequence[Sequence[int]]]
+
+
+CONV = {axes: f"conv{axes}d" for axes in (1, 2, 3)}
+TRANSPOSE = {axes: f"conv{axes}d_transpose" for axes in (1, 2, 3)}
 
 
 def grouped(function: str, groups: int, **channels: int) -> int:
@@ -35,10 +38,8 @@ def grouped(function: str, groups: int, **channels: int) -> int:
     return groups
 
 
-def biased(function: str, y: Tensor, bias: Tensor | None, channels_last: bool) -> Tensor:
+def biased(function: str, y: Tensor, bias: Tensor, channels_last: bool) -> Tensor:
     """y with a number added to each channel."""
-    if bias is None:
-        return y
     axes = len(meta(y).shape)
     shape = [1] * axes
     shape[-1 if channels_last else 1] = -1
@@ -52,29 +53,48 @@ def conv(
     axes: int, x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int, data_format: str
 ) -> Tensor:
     """A convolution along so many spatial axes."""
-    function = f"conv{axes}d"
+    function = CONV[axes]
+    images, kernels = described(x, function, "x"), described(weight, function, "weight")
+    if not stride.__class__ is padding.__class__ is dilation.__class__ is int:
+        stride, padding, dilation = sizes(stride), sizes(padding), sizes(dilation)
+    given = attributes(function, axes, images, kernels, stride, padding, dilation, groups, data_format)
+    y = _operators.conv(x, weight, *given)
+    return y if bias is None else biased(function, y, bias, given[-1])
+
+
+@settled
+def attributes(
+    function: str,
+    axes: int,
+    x: Meta,
+    weight: Meta,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+    data_format: str,
+) -> tuple[list[int], list[int], list[int], int, bool]:
+    """The attributes of the operator: stride, padding, dilation, groups, and whether channels are last.
+
+    Raises:
+        ValueError: they do not fit x and weight, or these each other.
+    """
     channels_last = last(function, data_format, axes)
-    shape, kernel = shape_of(function, x, axes), weight_of(function, weight, axes)
-    alike(x, weight, function)
-    grouped(function, groups, input=shape[-1 if channels_last else 1], output=kernel[0])
+    shape, kernel = shape_of(function, x, axes), shape_of(function, weight, axes, "weight")
+    of_one_dtype(function, x, weight)
+    output = {} if function == TRANSPOSE[axes] else {"output": kernel[0]}
+    grouped(function, groups, input=shape[-1 if channels_last else 1], **output)
     strides, dilations = numbers(stride, axes, "stride"), numbers(dilation, axes, "dilation")
     if same(padding):
         dilations = [1] * axes  # as in Paddle
     pads = padding_of(function, padding, spatial(shape, channels_last), kernel[2:], strides, channels_last)
-    y = _operators.conv(x, weight, strides, pads, dilations, groups, channels_last)
-    return biased(function, y, bias, channels_last)
+    return strides, pads, dilations, groups, channels_last
 
 
-def weight_of(function: str, weight: Any, axes: int) -> tuple[int, ...]:
-    """The shape of a weight.
-
-    Raises:
-        ValueError: it is no tensor, or has another number of axes than the images.
-    """
-    shape = meta(tensor(weight, function, "weight")).shape
-    if len(shape) != axes + 2:
-        raise ValueError(f"[{function}] weight has {axes_text(len(shape))}; want {axes + 2}")
-    return shape
+def of_one_dtype(function: str, x: Meta, weight: Meta) -> None:
+    """Raises a ValueError unless x and weight have one dtype."""
+    if x.dtype is not weight.dtype:
+        raise ValueError(f"[{function}] x is {x.dtype.name} and y {weight.dtype.name}; want one dtype")
 
 
 def conv_transpose(
@@ -82,34 +102,43 @@ def conv_transpose(
     groups: int, output_size: Any, data_format: str,
 ) -> Tensor:  # fmt: skip
     """A transposed convolution along so many spatial axes."""
-    function = f"conv{axes}d_transpose"
-    channels_last = last(function, data_format, axes)
-    shape, kernel = shape_of(function, x, axes), weight_of(function, weight, axes)
-    alike(x, weight, function)
-    grouped(function, groups, input=shape[-1 if channels_last else 1])
-    strides, dilations = numbers(stride, axes, "stride"), numbers(dilation, axes, "dilation")
-    if same(padding):
-        dilations = [1] * axes  # as in Paddle
-    size = spatial(shape, channels_last)
-    pads = padding_of(function, padding, size, kernel[2:], strides, channels_last)
-    if output_size is None:
-        extra = numbers(output_padding, axes, "output_padding")
-        for e, s, d in zip(extra, strides, dilations):
-            if e < 0 or (e and e >= max(s, d)):
-                raise ValueError(f"[{function}] output_padding is {output_padding}; want less than stride or dilation")
+    function = TRANSPOSE[axes]
+    images, kernels = described(x, function, "x"), described(weight, function, "weight")
+    if not stride.__class__ is padding.__class__ is dilation.__class__ is int:
+        stride, padding, dilation = sizes(stride), sizes(padding), sizes(dilation)
+    given = attributes(function, axes, images, kernels, stride, padding, dilation, groups, data_format)
+    strides, pads, dilations, groups, channels_last = given
+    if output_size is None and output_padding.__class__ is int and output_padding == 0:
+        extra = None
+    elif output_size is None:
+        extra = smaller(function, output_padding, strides, dilations)
+    elif output_padding != 0:
+        raise ValueError(f"[{function}] got output_padding and output_size; want one of them")
     else:
-        if output_padding != 0:
-            raise ValueError(f"[{function}] got output_padding and output_size; want one of them")
+        size, kernel = spatial(images.shape, channels_last), kernels.shape[2:]
         least = [
             (n - 1) * s - before - behind + d * (k - 1) + 1
-            for n, s, before, behind, d, k in zip(size, strides, pads[::2], pads[1::2], dilations, kernel[2:])
+            for n, s, before, behind, d, k in zip(size, strides, pads[::2], pads[1::2], dilations, kernel)
         ]
         wanted = output_sizes(output_size, axes)
         extra = [n - m for n, m in zip(wanted, least)]
         if any(not 0 <= e < s for e, s in zip(extra, strides)):
             raise ValueError(f"[{function}] output_size is {wanted}; want {least} or less than a stride more")
     y = _operators.conv_transpose(x, weight, strides, pads, extra, dilations, groups, channels_last)
-    return biased(function, y, bias, channels_last)
+    return y if bias is None else biased(function, y, bias, channels_last)
+
+
+def smaller(function: str, output_padding: Any, strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
+    """output_padding, a number for each axis.
+
+    Raises:
+        ValueError: one is as large as stride and dilation.
+    """
+    extra = numbers(output_padding, len(strides), "output_padding")
+    for e, s, d in zip(extra, strides, dilations):
+        if e < 0 or (e and e >= max(s, d)):
+            raise ValueError(f"[{function}] output_padding is {output_padding}; want less than stride or dilation")
+    return extra
 
 
 def output_sizes(value: Any, axes: int) -> list[int]:

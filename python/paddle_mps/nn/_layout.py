@@ -14,7 +14,7 @@ from .._caller import axes_text, called
 from .._convert import index, numeric, one_number, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError, errors_of
-from .._indexing import SLICE, basic, fill_part, put_into
+from .._indexing import basic, fill_part, put_into
 from .._objects import Tensor, from_array, meta
 from .._tracing import active
 
@@ -113,7 +113,7 @@ def pad(
         raise TypeError(f"[{called('pad')}] pad is {pad!r}; want a list of ints")
     amounts = list(whole("pad", pad))
     pairs = padded_axes(shape, amounts, mode, data_format, pad_from_left_axis)
-    items = [(SLICE, 7, max(-before, 0), n + min(behind, 0), 1) for n, (before, behind) in zip(shape, pairs)]
+    items = [slice(max(-before, 0), n + min(behind, 0)) for n, (before, behind) in zip(shape, pairs)]
     inner = basic(x, items) if min(amounts, default=0) < 0 else x
     if any(n + before + behind < 0 for n, (before, behind) in zip(shape, pairs)):
         raise ValueError(f"[{called('pad')}] pad {amounts} cuts more than there is of shape {list(shape)}")
@@ -173,7 +173,7 @@ def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Te
                 made = _operators.concat([edges[0], made, edges[1]], axis)
         return _operators.assign(x) if made is x else made
     made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
-    middle = [(SLICE, 7, b, b + n, 1) for n, (b, _) in zip(m.shape, pairs)]
+    middle = [slice(b, b + n) for n, (b, _) in zip(m.shape, pairs)]
     fill_part(made, lambda t: basic(t, middle), x)
     return made
 

@@ -16,10 +16,11 @@ from .. import _operators
 from .._array import concat, reshaped
 from .._call import into, renamed
 from .._caller import axes_text
-from .._convert import index, real, tensor, whole
+from .._convert import described, index, real, settled, sizes, tensor, whole
 from .._creation import filled
 from .._elementwise import of_floats
 from .._grad import no_grad
+from .._meta import Meta
 from .._objects import Tensor, from_array, meta
 from .._precision import rounded, working
 from ._activation import CHANNELS_FIRST, CHANNELS_LAST
@@ -89,24 +90,41 @@ def layer_norm(
         UnsupportedError: x is not floating-point.
         ValueError: x is no tensor, a shape does not fit, or epsilon is out of range.
     """
-    shape = meta(tensor(x, "layer_norm", "x")).shape
-    if not 0 <= real("layer_norm", "epsilon", epsilon) <= 1e-3:
+    m = described(x, "layer_norm", "x")
+    if not 0 <= (epsilon if epsilon.__class__ is float else real("layer_norm", "epsilon", epsilon)) <= 1e-3:
         raise ValueError(f"[layer_norm] epsilon is {epsilon}; want a number from 0 to 0.001")
+    scale = None if weight is None else described(weight, "layer_norm", "weight")
+    shift = None if bias is None else described(bias, "layer_norm", "bias")
+    inner, plain = last_axes(m, sizes(normalized_shape), scale, shift)
+    if plain:
+        return _operators.layer_norm(x, weight, bias, epsilon, True)[0]
+    x = of_floats(x, "layer_norm")
+    if not math.prod(inner):
+        return rounded(affine(working(x), weight, bias, inner), x)
+    return along_lines(x, inner, weight, bias, epsilon)[0]
+
+
+@settled
+def last_axes(x: Meta, normalized_shape: Any, weight: Meta | None, bias: Meta | None) -> tuple[list[int], bool]:
+    """The sizes of the axes that layer_norm normalizes over, and whether its row takes the operands as they are.
+
+    Raises:
+        ValueError: they are not the last axes of x, or weight and bias are of other sizes.
+    """
     if isinstance(normalized_shape, (int, np.integer)):
         normalized_shape = [int(normalized_shape)]
     if not isinstance(normalized_shape, (list, tuple)):
         raise ValueError(f"[layer_norm] normalized_shape is {normalized_shape!r}; want an int or a list of ints")
     inner = [index("normalized_shape", n) for n in normalized_shape]
-    first = len(shape) - len(inner)
-    if first < 0 or list(shape[first:]) != inner:
-        raise ValueError(f"[layer_norm] x has shape {list(shape)}; want {inner} at its end")
-    count = math.prod(inner)
-    sized_as("layer_norm", "weight", weight, count)
-    sized_as("layer_norm", "bias", bias, count)
-    x = of_floats(x, "layer_norm")
-    if not count:
-        return rounded(affine(working(x), weight, bias, inner), x)
-    return along_lines(x, inner, weight, bias, epsilon)[0]
+    first = len(x.shape) - len(inner)
+    if first < 0 or list(x.shape[first:]) != inner:
+        raise ValueError(f"[layer_norm] x has shape {list(x.shape)}; want {inner} at its end")
+    for name, m in (("weight", weight), ("bias", bias)):
+        if m is not None and m.numel != math.prod(inner):
+            raise ValueError(f"[layer_norm] {name} has shape {list(m.shape)}; want {math.prod(inner)} elements")
+    operands = [m for m in (x, weight, bias) if m is not None]
+    plain = all(m.dtype is x.dtype and len(m.shape) == 1 for m in operands[1:]) and x.dtype.is_floating
+    return inner, plain and len(inner) == 1 and inner[0] > 0
 
 
 def rms_norm(

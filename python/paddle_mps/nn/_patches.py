@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _operators
 from .._array import reshaped, unbind
@@ -15,7 +14,7 @@ from .._convert import flag, tensor, whole
 from .._creation import filled, full_0d
 from .._dtype import float32, int64
 from .._elementwise import alike, of_floats
-from .._indexing import SLICE, WHOLE, basic
+from .._indexing import WHOLE, basic
 from .._objects import Tensor, from_array, meta
 from ._layout import pad, surrounded
 from ._window import numbers
@@ -23,6 +22,8 @@ from ._window import whole as is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
 
     Size = Union[int, Sequence[int]]
 
@@ -77,7 +78,7 @@ class Patches:
 
 def along(x: Tensor, axis: int, first: int, stop: int, step: int) -> Tensor:
     """The view of a part of an axis."""
-    return basic(x, [*[WHOLE] * axis, (SLICE, 7, first, stop, step)])
+    return basic(x, [*[WHOLE] * axis, slice(first, stop, step)])
 
 
 def padded(x: Tensor, axis: int, before: int, behind: int) -> Tensor:
@@ -313,8 +314,8 @@ def read(image: Tensor, batch: Tensor, at: list[Tensor], weight: Tensor | None) 
 def coordinate(grid: Tensor, i: int) -> Tensor:
     """Number i of each point."""
     shape = meta(grid).shape
-    items = [(SLICE, 7, 0, n, 1) for n in shape[:-1]]
-    return reshaped(basic(grid, [*items, (SLICE, 7, i, i + 1, 1)]), list(shape[:-1]))
+    items = [slice(0, n) for n in shape[:-1]]
+    return reshaped(basic(grid, [*items, slice(i, i + 1)]), list(shape[:-1]))
 
 
 def unnormalised(p: Tensor, n: int, align_corners: bool) -> Tensor:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Callable, Union
 
 from .. import _operators
 from .._call import renamed
-from .._convert import one_number
+from .._convert import described, one_number, settled, sizes
 from .._creation import full_0d, value_of
 from .._dtype import int32
 from .._elementwise import of_floats
+from .._meta import Meta
 from .._objects import Tensor, meta
 from ._window import last, numbers, padding_of, shape_of, spatial
 
@@ -23,14 +24,31 @@ if TYPE_CHECKING:
     Pooled = Union[Tensor, "tuple[Tensor, Tensor]"]
 
 
+MAX = {axes: f"max_pool{axes}d" for axes in (1, 2, 3)}
+AVERAGE = {axes: f"avg_pool{axes}d" for axes in (1, 2, 3)}
+
+
 def windows(
     function: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, data_format: str
 ) -> tuple[list[int], list[int], list[int], bool]:
     """Kernel, stride, padding and whether channels are last.
 
     Raises:
-        ValueError: they do not fit x or each other.
+        ValueError: x is no tensor, or they do not fit it or each other.
     """
+    images = described(x, function, "x")
+    if not kernel_size.__class__ is padding.__class__ is int:
+        kernel_size, padding = sizes(kernel_size), sizes(padding)
+    if stride is not None:
+        stride = sizes(stride)
+    return attributes(function, axes, images, kernel_size, stride, padding, ceil_mode, data_format)
+
+
+@settled
+def attributes(
+    function: str, axes: int, x: Meta, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, data_format: str
+) -> tuple[list[int], list[int], list[int], bool]:
+    """What `windows` returns."""
     channels_last = last(function, data_format, axes)
     kernel = numbers(kernel_size, axes, "kernel_size")
     strides = kernel if stride is None else numbers(stride, axes, "stride")
@@ -44,13 +62,13 @@ def max_pool(
     axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, return_mask: bool, ceil_mode: bool, data_format: str
 ) -> Pooled:
     """The largest elements along so many spatial axes."""
-    function = f"max_pool{axes}d"
+    function, ceil_mode = MAX[axes], bool(ceil_mode)
     kernel, strides, pads, channels_last = windows(
         function, axes, x, kernel_size, stride, padding, ceil_mode, data_format
     )
     if return_mask and channels_last:
         raise ValueError(f"[{function}] data_format is {data_format} with return_mask; want channels in front")
-    found, places = _operators.max_pool(x, kernel, strides, pads, bool(ceil_mode), False, channels_last, int32)
+    found, places = _operators.max_pool(x, kernel, strides, pads, ceil_mode, False, channels_last, int32)
     return (found, places) if return_mask else found
 
 
@@ -59,11 +77,11 @@ def avg_pool(
     divisor_override: Any, data_format: str,
 ) -> Tensor:  # fmt: skip
     """Means along so many spatial axes."""
-    function = f"avg_pool{axes}d"
+    function, ceil_mode = AVERAGE[axes], bool(ceil_mode)
     kernel, strides, pads, channels_last = windows(
         function, axes, x, kernel_size, stride, padding, ceil_mode, data_format
     )
-    y = _operators.avg_pool(x, kernel, strides, pads, bool(ceil_mode), False, bool(exclusive), channels_last)
+    y = _operators.avg_pool(x, kernel, strides, pads, ceil_mode, False, bool(exclusive), channels_last)
     if divisor_override is None:
         return y
     if not isinstance(divisor_override, (int, float)):
@@ -186,6 +204,12 @@ def avg_pool3d(
 
 def adaptive_sizes(function: str, axes: int, x: Any, output_size: Any, data_format: str) -> tuple[list[int], bool]:
     """The size of the result on each axis, where None is that of x; and whether channels are last."""
+    return adapted(function, axes, described(x, function, "x"), sizes(output_size), data_format)
+
+
+@settled
+def adapted(function: str, axes: int, x: Meta, output_size: Any, data_format: str) -> tuple[list[int], bool]:
+    """What `adaptive_sizes` returns."""
     channels_last = last(function, data_format, axes)
     size = spatial(shape_of(function, x, axes), channels_last)
     if isinstance(output_size, Tensor) and output_size.ndim:
@@ -268,12 +292,9 @@ def max_unpool(
     function = f"max_unpool{axes}d"
     if last(function, data_format, axes):
         raise ValueError(f"[{function}] data_format is {data_format}; want channels in front")
-    shape = shape_of(function, x, axes)
-    shape_of(function, indices, axes)
-    kernel = numbers(kernel_size, axes, "kernel_size")
-    strides = kernel if stride is None else numbers(stride, axes, "stride")
-    pads = numbers(padding, axes, "padding")
-    size = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(shape[2:], kernel, strides, pads)]
+    planes, found = described(x, function, "x"), described(indices, function, "x")
+    given = sizes(kernel_size), sizes(stride), sizes(padding)
+    size, strides = unpooled(function, axes, planes, found, *given)
     if output_size is not None:
         wanted = [int(value_of(n)) for n in output_size]
         wanted = wanted[2:] if len(wanted) == axes + 2 else wanted
@@ -281,6 +302,19 @@ def max_unpool(
             raise ValueError(f"[{function}] output_size is {wanted}; want {size} or less than a stride from it")
         size = wanted
     return _operators.max_unpool(x, indices, size, False, False)
+
+
+@settled
+def unpooled(
+    function: str, axes: int, x: Meta, indices: Meta, kernel_size: Any, stride: Any, padding: Any
+) -> tuple[list[int], list[int]]:
+    """The size of what was pooled, as far as it is known, and the distances of its windows."""
+    shape = shape_of(function, x, axes)
+    shape_of(function, indices, axes)
+    kernel = numbers(kernel_size, axes, "kernel_size")
+    strides = kernel if stride is None else numbers(stride, axes, "stride")
+    pads = numbers(padding, axes, "padding")
+    return [(n - 1) * s + k - 2 * p for n, k, s, p in zip(shape[2:], kernel, strides, pads)], strides
 
 
 def max_unpool1d(

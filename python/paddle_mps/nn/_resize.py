@@ -9,7 +9,6 @@ import math
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _operators
 from .._array import reshaped
@@ -25,10 +24,12 @@ from ._pool import adaptive_avg
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[Any]
     Sizes = Union[int, Sequence[int], Tensor]
     Scales = Union[float, Sequence[float], Tensor]
 
-Numbers = npt.NDArray[Any]
 Taps = "list[tuple[Numbers, Numbers]]"
 
 LAYOUTS = {3: ("NCW", "NWC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}

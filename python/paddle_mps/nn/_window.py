@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._caller import axes_text, called
-from .._convert import tensor
-from .._objects import meta
+from .._meta import Meta
 
 FORMATS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
@@ -40,16 +39,15 @@ def last(function: str, data_format: str, axes: int) -> bool:
     return data_format == FORMATS[axes][1]
 
 
-def shape_of(function: str, x: Any, axes: int) -> tuple[int, ...]:
-    """The shape of images with so many spatial axes.
+def shape_of(function: str, m: Meta, axes: int, name: str = "x") -> tuple[int, ...]:
+    """The shape of images, or of weights, with so many spatial axes.
 
     Raises:
-        ValueError: x is no tensor, or has another number of axes.
+        ValueError: it has another number of axes.
     """
-    shape = meta(tensor(x, function, "x")).shape
-    if len(shape) != axes + 2:
-        raise ValueError(f"[{function}] x has {axes_text(len(shape))}; want {axes + 2}")
-    return shape
+    if len(m.shape) != axes + 2:
+        raise ValueError(f"[{function}] {name} has {axes_text(len(m.shape))}; want {axes + 2}")
+    return m.shape
 
 
 def spatial(shape: Sequence[int], channels_last: bool) -> list[int]:
