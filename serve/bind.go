@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,9 +107,6 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 	return at, nil
 }
 
-// largestLabels is the size of a file of labels in bytes.
-const largestLabels = 16 << 20
-
 // readLabels reads a file of labels, one a line, from the folder of the model. A path that leads out of it is refused,
 // also through a symbolic link.
 func readLabels(folder, file, output, model string) ([]string, error) {
@@ -121,13 +119,9 @@ func readLabels(folder, file, output, model string) ([]string, error) {
 	if !filepath.IsLocal(file) {
 		return nil, Errorf(InvalidArg, "label file path '%s' for output '%s' in model '%s' is outside model directory", file, output, model)
 	}
-	info, err := root.Stat(file)
-	if err != nil || info.Size() > largestLabels {
-		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s' cannot be read, or has more than %d bytes", file, output, model, largestLabels)
-	}
-	text, err := root.ReadFile(file)
+	text, err := readFile(root.OpenFile, file, largestLabels)
 	if err != nil {
-		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, err)
+		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, errors.Unwrap(err))
 	}
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n"), nil
 }
