@@ -16,7 +16,7 @@ cmd/paddle-mps/internal/grpcapi: its tests are clients over sockets, which the l
 kernels/metal/store: its tests make pipes, change owners and limit and kill other processes, which the loader lacks
 '
 # Tests over sockets, in packages with others.
-sockets='TestLongWaits TestPace TestReadersThatDoNotRead TestRoomOfClientsThatDoNotRead TestManyDimensions'
+sockets='TestLongWaits TestUnreadMetrics TestPace TestReadersThatDoNotRead TestRoomOfClientsThatDoNotRead TestManyDimensions'
 
 # What takes minutes under the emulator and has nothing of its own on a Mac: the first runs shaders, which are code of
 # the double, and what drives them is run by darwin-shaders; the others are tools of this repository.

@@ -33,11 +33,15 @@ func (c *counting) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 		return nil, nil, err
 	}
 	counts := &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*call{}}
+	counts.waiter, _ = raw.(waiter)
 	return counts, identified{info, counts}, nil
 }
 
-// counted is a connection that counts the messages which have not arrived completely, and the headers of calls whose client may
-// still send something. gRPC has them in memory, and no code of ours sees a message before it is complete. A connection that
+// waiter is told whether the connection waits for calls, or has some. The listener closes one that waits where it has to.
+type waiter interface{ Wait(begins bool) }
+
+// counted is a connection that counts the messages which have not arrived completely, and the calls that neither side has ended,
+// with their headers. gRPC has them in memory, and no code of ours sees a message before it is complete. A connection that
 // finds no room is closed: nothing else ends one of its messages before it has arrived.
 type counted struct {
 	net.Conn
@@ -49,13 +53,26 @@ type counted struct {
 	held    int64            // bytes of all calls, which are taken from the room
 	unsent  int64            // bytes of responses that the transport has, likewise; see unsent.go
 	closed  bool             // nothing is taken any more
+	waiter  waiter           // nil: nobody asks
+	busy    bool             // what waiter was told
 }
 
 // call is what is in memory of a call that is open.
 type call struct {
-	headers int64 // bytes
+	headers int64 // bytes on the connection
 	message message
 }
+
+// What an open call takes beside its message. A byte on the connection may stand for a header of any size in HPACK's table, and
+// gRPC keeps lists of the fields, of 34 bytes or more as HTTP/2 counts them, which take about four times that.
+const (
+	callMemory = 16 << 10        // goroutines, and queues of gRPC
+	expansion  = 4 * 34          // of a byte of headers
+	largest    = 4 * headerBytes // of all headers of a call
+)
+
+// memory is that of the call without its message.
+func (c *call) memory() int64 { return callMemory + min(c.headers*expansion, largest) }
 
 // errRoom ends a connection.
 var errRoom = errors.New("there is no room for the messages of the connection")
@@ -74,6 +91,7 @@ func (c *counted) Read(b []byte) (int, error) {
 // received counts bytes of the client. Messages that are complete within them need no room.
 func (c *counted) received(b []byte) error {
 	before := c.held
+	defer c.tell()
 	for len(b) > 0 && !c.closed {
 		data, rest, done := c.in.next(b)
 		b = rest
@@ -87,12 +105,21 @@ func (c *counted) received(b []byte) error {
 			c.drop(stream)
 		case c.in.kind() == frameHeaders && c.open[stream] == nil:
 			c.open[stream] = &call{}
+			c.held += callMemory
 			fallthrough
 		case c.in.kind() == frameHeaders, c.in.kind() == frameContinue:
 			c.more(stream, int64(c.in.size()))
 		}
 	}
 	return c.settle(before)
+}
+
+// tell tells the waiter whether there are calls, where that has changed.
+func (c *counted) tell() {
+	if busy := len(c.open) > 0; busy != c.busy && c.waiter != nil {
+		c.busy = busy
+		c.waiter.Wait(!busy)
+	}
 }
 
 // settle takes from the room what is held more than before, or gives back what is less.
@@ -121,8 +148,9 @@ func (c *counted) forget() {
 // more counts headers of a call that is open.
 func (c *counted) more(stream uint32, size int64) {
 	if one := c.open[stream]; one != nil {
+		before := one.memory()
 		one.headers += size
-		c.held += size
+		c.held += one.memory() - before
 	}
 }
 
@@ -138,7 +166,7 @@ func (c *counted) add(stream uint32, data []byte) {
 // drop forgets a call that has ended.
 func (c *counted) drop(stream uint32) {
 	if one := c.open[stream]; one != nil {
-		c.held -= one.headers + one.message.got
+		c.held -= one.memory() + one.message.got
 		delete(c.open, stream)
 	}
 }
@@ -149,6 +177,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.held
+	defer c.tell()
 	for sent := b[:n]; len(sent) > 0 && !c.closed; {
 		_, rest, done := c.out.next(sent)
 		if sent = rest; done && c.out.ends() {
