@@ -97,9 +97,10 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 		return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects %d dimensions (shape %s) but the model configuration specifies %d dimensions%s",
 			v.config.Name, d.GetName(), len(p.Dims), tensors.Text(dimsOf(p)), len(full), note)
 	}
-	// A dimension that either side leaves open agrees with any: the request decides, and the program is compiled for it.
+	// A dimension that the file leaves open agrees with any. One that it knows has to be in the configuration, as in Triton's
+	// ONNX Runtime backend: the requests with other sizes, which -1 promises, would fail.
 	for i, n := range full {
-		if m := p.Dims[i].Size; n >= 0 && m >= 0 && n != m {
+		if m := p.Dims[i].Size; m >= 0 && n != m {
 			return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects shape %s but the model configuration specifies shape %s",
 				v.config.Name, d.GetName(), tensors.Text(dimsOf(p)), tensors.Text(full))
 		}

@@ -180,7 +180,7 @@ func chosen(p *modelconfig.ModelVersionPolicy, numbers []int64) []int64 {
 		}
 		return some
 	case p.GetLatest() != nil:
-		return numbers[:min(len(numbers), int(max(p.GetLatest().NumVersions, 1)))]
+		return numbers[:min(uint64(len(numbers)), uint64(p.GetLatest().NumVersions))]
 	}
 	return numbers
 }

@@ -218,6 +218,10 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		`max_batch_size: 4 input { name: "z" data_type: TYPE_FP32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "unexpected inference input 'z', allowed inputs are: x",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_INT32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`: "configuration expects datatype TYPE_INT32 for input 'x', model provides TYPE_FP32",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: 3 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "the model expects shape [-1,2] but the model configuration specifies shape [-1,3]",
+		`max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: -1 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`: "the model expects shape [-1,2] but the model configuration specifies shape [-1,-1]",
+		`instance_group { kind: 99 }`: "field 'instance_group.kind' in the configuration of model 'm' is not supported",
+		`model_warmup { name: "w" batch_size: 1 inputs { key: "x" value { data_type: 99 dims: 2 zero_data: true } } }`: "field 'model_warmup.inputs.x.data_type'",
+		`max_batch_size: 4 dynamic_batching { default_queue_policy { timeout_action: 99 } }`:                           "field 'dynamic_batching.default_queue_policy.timeout_action'",
 		`runtime: "libother.so"`: "unable to find 'libother.so' for model 'm', backend 'onnxruntime' is built in: want no runtime",
 		`output { name: "y" data_type: TYPE_FP32 dims: 2 label_filename: "../labels" }`: "is outside model directory",
 	} {
@@ -227,6 +231,14 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, index[0].Reason, want)
 	}
+}
+
+// TestLatestOfNone: a policy that selects no version is no default, as in Triton.
+func TestLatestOfNone(t *testing.T) {
+	s := started(t, map[string]string{
+		"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2)), "m/config.pbtxt": `version_policy { latest { } }`,
+	}, Options{Control: ControlExplicit})
+	require.ErrorContains(t, s.Load("m", Overrides{}), "at least one version must be available under the version policy of model 'm'")
 }
 
 // TestTypesThatAreNotServed: the reader has types that tensors lack, and the protocols would not have them as what carries them.
