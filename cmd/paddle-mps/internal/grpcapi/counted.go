@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -16,6 +17,9 @@ import (
 type counting struct {
 	credentials.TransportCredentials
 	room *httpapi.Room
+
+	mu   sync.Mutex
+	open map[*counted]struct{}
 }
 
 // newCounting wraps credentials; nil are those of a server without TLS.
@@ -23,7 +27,31 @@ func newCounting(c credentials.TransportCredentials, room *httpapi.Room) credent
 	if c == nil {
 		c = insecure.NewCredentials()
 	}
-	return &counting{c, room}
+	all := &counting{TransportCredentials: c, room: room, open: map[*counted]struct{}{}}
+	room.Reclaim(all.closeLargest)
+	return all
+}
+
+// closeLargest closes the connection whose open calls and incomplete messages take most, where these are least bytes or more. A
+// client could otherwise keep all others out for good by streams on which it sends nothing: they have no limit of time.
+func (c *counting) closeLargest(least int64) bool {
+	c.mu.Lock()
+	var found *counted
+	for one := range c.open {
+		if size := one.taken.Load(); size >= least {
+			found, least = one, size+1
+		}
+	}
+	c.mu.Unlock()
+	// A connection that is being counted at this moment, such as that of the caller, is left alone.
+	if found == nil || !found.mu.TryLock() {
+		return false
+	}
+	gives := found.held > 0
+	found.forget()
+	found.mu.Unlock()
+	_ = found.Conn.Close() // the transport has the error
+	return gives
 }
 
 // ServerHandshake is that of the credentials.
@@ -34,6 +62,10 @@ func (c *counting) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	}
 	counts := &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*call{}}
 	counts.waiter, _ = raw.(waiter)
+	counts.all = c
+	c.mu.Lock()
+	c.open[counts] = struct{}{}
+	c.mu.Unlock()
 	return counts, identified{info, counts}, nil
 }
 
@@ -53,6 +85,8 @@ type counted struct {
 	held    int64            // bytes of all calls, which are taken from the room
 	unsent  int64            // bytes of responses that the transport has, likewise; see unsent.go
 	closed  bool             // nothing is taken any more
+	taken   atomic.Int64     // held, for those without the lock
+	all     *counting        // nil: it is in none
 	waiter  waiter           // nil: nobody asks
 	busy    bool             // what waiter was told
 }
@@ -134,6 +168,7 @@ func (c *counted) settle(before int64) error {
 		c.forget()
 		return errRoom
 	}
+	c.taken.Store(c.held)
 	return nil
 }
 
@@ -142,6 +177,7 @@ func (c *counted) forget() {
 	if !c.closed {
 		c.room.Give(c.held + c.unsent)
 		c.closed, c.open = true, nil
+		c.taken.Store(0)
 	}
 }
 
@@ -193,5 +229,10 @@ func (c *counted) Close() error {
 	c.mu.Lock()
 	c.forget()
 	c.mu.Unlock()
+	if c.all != nil {
+		c.all.mu.Lock()
+		delete(c.all.open, c)
+		c.all.mu.Unlock()
+	}
 	return c.Conn.Close()
 }

@@ -132,6 +132,69 @@ func TestRoomWhileMessagesArrive(t *testing.T) {
 	settled(t, room, 0)
 }
 
+// TestRoomOfStreamsThatSendNothing: a client that fills the room with calls on which nothing arrives loses its connection when
+// another one needs room.
+func TestRoomOfStreamsThatSendNothing(t *testing.T) {
+	const all = 8 << 20
+	room := httpapi.NewRoom(all)
+	client, address := served(t, func(c *Config) { c.Room = room })
+	const stream = kserve.GRPCInferenceService_ModelStreamInfer_FullMethodName
+	one := memoryOf(block(stream))
+	count := uint32(all / one)
+	many := dial(t, address)
+	for i := range count {
+		require.NoError(t, many.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*i + 1, BlockFragment: block(stream), EndHeaders: true}))
+	}
+	settled(t, room, int64(count)*one)
+	_, err := client.ModelInfer(t.Context(), request(10000, 1))
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, many)
+	if err != nil { // a reset, or an end
+		require.ErrorContains(t, err, "reset")
+	}
+	settled(t, room, 0)
+}
+
+// told counts what a connection tells about its calls.
+type told struct{ begins, ends int }
+
+func (w *told) Wait(begins bool) {
+	if begins {
+		w.begins++
+	} else {
+		w.ends++
+	}
+}
+
+// TestWaiter: a connection waits while it has no call.
+func TestWaiter(t *testing.T) {
+	var client, server bytes.Buffer
+	in, out := http2.NewFramer(&client, nil), http2.NewFramer(&server, nil)
+	w := &told{}
+	c := &counted{Conn: &piecewise{}, open: map[uint32]*call{}, waiter: w}
+	read := func() {
+		c.Conn.(*piecewise).text, c.Conn.(*piecewise).size = client.Bytes(), client.Len()
+		_, err := c.Read(make([]byte, 1000))
+		require.NoError(t, err)
+		client.Reset()
+	}
+	require.NoError(t, in.WritePing(false, [8]byte{}))
+	read()
+	require.Equal(t, told{}, *w)
+	for _, stream := range []uint32{1, 3} {
+		require.NoError(t, in.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndHeaders: true, BlockFragment: []byte("abc")}))
+	}
+	read()
+	require.Equal(t, told{ends: 1}, *w)
+	require.NoError(t, in.WriteRSTStream(1, http2.ErrCodeCancel))
+	read()
+	require.Equal(t, told{ends: 1}, *w)
+	require.NoError(t, out.WriteHeaders(http2.HeadersFrameParam{StreamID: 3, EndHeaders: true, EndStream: true}))
+	_, err := c.Write(server.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, told{begins: 1, ends: 1}, *w)
+}
+
 // memoryOf is what a call with these headers takes without its message.
 func memoryOf(headers []byte) int64 {
 	c := call{headers: int64(len(headers))}
