@@ -95,11 +95,7 @@ func placeNumber(parameters []jsontext.Member, name string) (uint64, error) {
 
 // sharedInput is a copy of an input that is in shared memory. Those of one request together are bounded as a body is,
 // and count against the room of all requests.
-func (in *inference) sharedInput(parameters []jsontext.Member) ([]byte, error) {
-	p, _, err := placeOf(parameters)
-	if err != nil {
-		return nil, err
-	}
+func (in *inference) sharedInput(p sharedmemory.Place) ([]byte, error) {
 	// The copy is the request's own: what the owner of the object does from here on changes nothing.
 	h, err := in.regions.Hold(p)
 	if err != nil {
