@@ -130,6 +130,25 @@ func TestLargeWarmUps(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<28))
 }
 
+// TestFoldersWithManyLinks: forty folders with two links each to the next one are read in 2^40 ways, unless each is read once.
+func TestFoldersWithManyLinks(t *testing.T) {
+	s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2))}, Options{Control: ControlExplicit})
+	folder := filepath.Join(s.options.Repositories[0], "m")
+	for i := range 40 {
+		require.NoError(t, os.Mkdir(filepath.Join(folder, fmt.Sprint("more", i)), 0o755))
+		for _, name := range []string{"a", "b"} {
+			require.NoError(t, os.Symlink(fmt.Sprint("../more", (i+1)%40), filepath.Join(folder, fmt.Sprint("more", i), name)))
+		}
+	}
+	require.NoError(t, s.Load("m", Overrides{}))
+	before := s.models["m"].signature
+	require.NotEmpty(t, before)
+	f := found{name: "m", folder: folder}
+	require.Equal(t, before, f.signature())
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "more39", "new"), nil, 0o644))
+	require.NotEqual(t, before, f.signature(), "what the links lead to counts")
+}
+
 // TestFilesWithoutAnEnd: a load reads regular files of a bounded size. A device has no end, and a file may say that it has more
 // bytes than there is memory.
 func TestFilesWithoutAnEnd(t *testing.T) {
