@@ -233,6 +233,21 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestPolledModelThatIsGone: the index has the models of the repository, and one that serves nothing any more is not there.
+func TestPolledModelThatIsGone(t *testing.T) {
+	s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2))}, Options{Control: ControlPoll})
+	index, err := s.Index(false)
+	require.NoError(t, err)
+	require.Equal(t, []Entry{{"m", "1", Ready, ""}}, index)
+	require.NoError(t, os.RemoveAll(filepath.Join(s.options.Repositories[0], "m")))
+	s.poll(map[string]string{})
+	index, err = s.Index(false)
+	require.NoError(t, err)
+	require.Empty(t, index)
+	_, _, err = s.Find("m", -1)
+	require.EqualError(t, err, "Request for unknown model: 'm' has no available versions")
+}
+
 // TestLatestOfNone: a policy that selects no version is no default, as in Triton.
 func TestLatestOfNone(t *testing.T) {
 	s := started(t, map[string]string{
