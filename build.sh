@@ -243,7 +243,8 @@ tool() {
     CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build -trimpath \
         -ldflags "-s -w -linkmode=$linker -X main.version=$version" \
         -o "$folder/paddle-mps" ./cmd/paddle-mps
-    if native; then cp "$folder/paddle-mps" build/paddle-mps; fi
+    # A server may be running from it, which keeps its file.
+    if native; then cp -f "$folder/paddle-mps" build/paddle-mps; fi
 }
 
 # need_cmake: what C programs find libraries with.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,18 +97,16 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 		return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects %d dimensions (shape %s) but the model configuration specifies %d dimensions%s",
 			v.config.Name, d.GetName(), len(p.Dims), tensors.Text(dimsOf(p)), len(full), note)
 	}
-	// A dimension that either side leaves open agrees with any: the request decides, and the program is compiled for it.
+	// A dimension that the file leaves open agrees with any. One that it knows has to be in the configuration, as in Triton's
+	// ONNX Runtime backend: the requests with other sizes, which -1 promises, would fail.
 	for i, n := range full {
-		if m := p.Dims[i].Size; n >= 0 && m >= 0 && n != m {
+		if m := p.Dims[i].Size; m >= 0 && n != m {
 			return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects shape %s but the model configuration specifies shape %s",
 				v.config.Name, d.GetName(), tensors.Text(dimsOf(p)), tensors.Text(full))
 		}
 	}
 	return at, nil
 }
-
-// largestLabels is the size of a file of labels in bytes.
-const largestLabels = 16 << 20
 
 // readLabels reads a file of labels, one a line, from the folder of the model. A path that leads out of it is refused,
 // also through a symbolic link.
@@ -121,13 +120,9 @@ func readLabels(folder, file, output, model string) ([]string, error) {
 	if !filepath.IsLocal(file) {
 		return nil, Errorf(InvalidArg, "label file path '%s' for output '%s' in model '%s' is outside model directory", file, output, model)
 	}
-	info, err := root.Stat(file)
-	if err != nil || info.Size() > largestLabels {
-		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s' cannot be read, or has more than %d bytes", file, output, model, largestLabels)
-	}
-	text, err := root.ReadFile(file)
+	text, err := readFile(root.OpenFile, file, largestLabels)
 	if err != nil {
-		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, err)
+		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, errors.Unwrap(err))
 	}
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n"), nil
 }

@@ -114,6 +114,10 @@ func (s *Server) Index(ready bool) ([]Entry, error) {
 	all := []Entry{}
 	for _, name := range names {
 		m := s.models[name]
+		// Polling has unloaded it because its folder is gone. Requests for it still get the error of a model that is not loaded.
+		if _, there := listed[name]; !there && s.options.Control == ControlPoll && len(m.ready) == 0 {
+			continue
+		}
 		// A folder that has never been loaded has a name and nothing else.
 		if m == nil || len(m.states) == 0 {
 			if !ready {

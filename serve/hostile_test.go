@@ -129,3 +129,62 @@ func TestLargeWarmUps(t *testing.T) {
 	goruntime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<28))
 }
+
+// TestFoldersWithManyLinks: forty folders with two links each to the next one are read in 2^40 ways, unless each is read once.
+func TestFoldersWithManyLinks(t *testing.T) {
+	s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2))}, Options{Control: ControlExplicit})
+	folder := filepath.Join(s.options.Repositories[0], "m")
+	for i := range 40 {
+		require.NoError(t, os.Mkdir(filepath.Join(folder, fmt.Sprint("more", i)), 0o755))
+		for _, name := range []string{"a", "b"} {
+			require.NoError(t, os.Symlink(fmt.Sprint("../more", (i+1)%40), filepath.Join(folder, fmt.Sprint("more", i), name)))
+		}
+	}
+	require.NoError(t, s.Load("m", Overrides{}))
+	before := s.models["m"].signature
+	require.NotEmpty(t, before)
+	f := found{name: "m", folder: folder}
+	require.Equal(t, before, f.signature())
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "more39", "new"), nil, 0o644))
+	require.NotEqual(t, before, f.signature(), "what the links lead to counts")
+}
+
+// TestFilesWithoutAnEnd: a load reads regular files of a bounded size. A device has no end, and a file may say that it has more
+// bytes than there is memory.
+func TestFilesWithoutAnEnd(t *testing.T) {
+	const ports = ` input { name: "x" data_type: TYPE_FP32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 label_filename: "labels" }`
+	const warmUp = `model_warmup { name: "w" batch_size: 1 inputs { key: "x" value { data_type: TYPE_FP32 dims: 2 input_data_file: "f" } } }`
+	s := started(t, nil, Options{Control: ControlExplicit})
+	for name, want := range map[string]string{
+		"config.pbtxt":   "failed to poll from model repository",
+		"1/model.onnx":   "unable to read",
+		"labels":         "label file 'labels' for output 'y' in model 'm'",
+		"warmup/f":       "warmup sample 'w'",
+		"1/other/absent": "", // nothing is wrong
+	} {
+		folder := filepath.Join(s.options.Repositories[0], "m")
+		require.NoError(t, os.RemoveAll(folder))
+		for file, text := range map[string]string{
+			"1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2)), "config.pbtxt": "max_batch_size: 4" + ports + warmUp,
+			"labels": "a\nb", "warmup/f": string(floats(1, 2)), name: "",
+		} {
+			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, file)), 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644))
+		}
+		path := filepath.Join(folder, name)
+		if want == "" {
+			require.NoError(t, s.Load("m", Overrides{}))
+			require.NoError(t, s.Unload("m", false))
+			continue
+		}
+		require.NoError(t, os.Truncate(path, 1<<40)) // it takes no place on the disk
+		require.ErrorContains(t, s.Load("m", Overrides{}), want, "a large %s", name)
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Mkdir(path, 0o755))
+		require.ErrorContains(t, s.Load("m", Overrides{}), want, "a folder %s", name)
+		// Links out of the folder of the model are followed for its configuration and its file alone.
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, os.Symlink("/dev/zero", path))
+		require.ErrorContains(t, s.Load("m", Overrides{}), want, "a device as %s", name)
+	}
+}

@@ -234,7 +234,7 @@ func (s *Server) readConfig(f found, o Overrides) (*modelconfig.ModelConfig, err
 	}
 	// A model without a configuration is completed from its file.
 	path := s.configPath(f.folder)
-	text, err := os.ReadFile(path)
+	text, err := readFile(os.OpenFile, path, largestConfig)
 	if errors.Is(err, fs.ErrNotExist) && !s.options.NoComplete {
 		return &modelconfig.ModelConfig{}, nil
 	}

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -125,9 +127,12 @@ func (o *opening) parse(rt *runtime.Runtime) (*onnx.Model, error) {
 	if o.bytes != nil {
 		return tensorsOnly(onnx.Parse(o.bytes, "", rt.Fold)) // without a folder there is no external data
 	}
-	bytes, err := os.ReadFile(o.file)
-	if err != nil {
+	bytes, err := readFile(os.OpenFile, o.file, largestModel)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, Errorf(Unavailable, "unable to find '%s' for model '%s'", o.file, o.config.Name)
+	}
+	if err != nil {
+		return nil, Errorf(Unavailable, "unable to read '%s' for model '%s': %s", o.file, o.config.Name, errors.Unwrap(err))
 	}
 	return tensorsOnly(onnx.Parse(bytes, filepath.Dir(o.file), rt.Fold))
 }

@@ -180,7 +180,7 @@ func chosen(p *modelconfig.ModelVersionPolicy, numbers []int64) []int64 {
 		}
 		return some
 	case p.GetLatest() != nil:
-		return numbers[:min(len(numbers), int(max(p.GetLatest().NumVersions, 1)))]
+		return numbers[:min(uint64(len(numbers)), uint64(p.GetLatest().NumVersions))]
 	}
 	return numbers
 }
@@ -192,24 +192,30 @@ func (f *found) signature() string {
 	if f.file != "" {
 		root = f.file
 	}
-	describe(h, root, nil)
+	describe(h, root, map[string]bool{})
 	return string(h.Sum(nil))
 }
 
 // describe writes size and time of a file, or of a folder and everything in it. It follows links, as a load does: many
-// repositories are made of them. above are the folders that contain path: a link back to one of them is not followed.
-func describe(to io.Writer, path string, above []os.FileInfo) {
+// repositories are made of them. seen are the folders that were written, by their paths without links: each is written once, since
+// links may lead back, and to each folder on a great many ways.
+func describe(to io.Writer, path string, seen map[string]bool) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return // what cannot be read is as good as not there
 	}
 	// Size and time of change of each file are enough: replacing a model changes one of them.
 	fmt.Fprintf(to, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
-	if !info.IsDir() || slices.ContainsFunc(above, func(one os.FileInfo) bool { return os.SameFile(one, info) }) {
+	if !info.IsDir() {
 		return
 	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil || seen[target] {
+		return
+	}
+	seen[target] = true
 	entries, _ := os.ReadDir(path) // likewise
 	for _, e := range entries {
-		describe(to, filepath.Join(path, e.Name()), append(slices.Clip(above), info))
+		describe(to, filepath.Join(path, e.Name()), seen)
 	}
 }

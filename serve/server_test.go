@@ -218,6 +218,10 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		`max_batch_size: 4 input { name: "z" data_type: TYPE_FP32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "unexpected inference input 'z', allowed inputs are: x",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_INT32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`: "configuration expects datatype TYPE_INT32 for input 'x', model provides TYPE_FP32",
 		`max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: 3 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`:  "the model expects shape [-1,2] but the model configuration specifies shape [-1,3]",
+		`max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: -1 } output { name: "y" data_type: TYPE_FP32 dims: 2 }`: "the model expects shape [-1,2] but the model configuration specifies shape [-1,-1]",
+		`instance_group { kind: 99 }`: "field 'instance_group.kind' in the configuration of model 'm' is not supported",
+		`model_warmup { name: "w" batch_size: 1 inputs { key: "x" value { data_type: 99 dims: 2 zero_data: true } } }`: "field 'model_warmup.inputs.x.data_type'",
+		`max_batch_size: 4 dynamic_batching { default_queue_policy { timeout_action: 99 } }`:                           "field 'dynamic_batching.default_queue_policy.timeout_action'",
 		`runtime: "libother.so"`: "unable to find 'libother.so' for model 'm', backend 'onnxruntime' is built in: want no runtime",
 		`output { name: "y" data_type: TYPE_FP32 dims: 2 label_filename: "../labels" }`: "is outside model directory",
 	} {
@@ -227,6 +231,29 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, index[0].Reason, want)
 	}
+}
+
+// TestPolledModelThatIsGone: the index has the models of the repository, and one that serves nothing any more is not there.
+func TestPolledModelThatIsGone(t *testing.T) {
+	s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2))}, Options{Control: ControlPoll})
+	index, err := s.Index(false)
+	require.NoError(t, err)
+	require.Equal(t, []Entry{{"m", "1", Ready, ""}}, index)
+	require.NoError(t, os.RemoveAll(filepath.Join(s.options.Repositories[0], "m")))
+	s.poll(map[string]string{})
+	index, err = s.Index(false)
+	require.NoError(t, err)
+	require.Empty(t, index)
+	_, _, err = s.Find("m", -1)
+	require.EqualError(t, err, "Request for unknown model: 'm' has no available versions")
+}
+
+// TestLatestOfNone: a policy that selects no version is no default, as in Triton.
+func TestLatestOfNone(t *testing.T) {
+	s := started(t, map[string]string{
+		"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2)), "m/config.pbtxt": `version_policy { latest { } }`,
+	}, Options{Control: ControlExplicit})
+	require.ErrorContains(t, s.Load("m", Overrides{}), "at least one version must be available under the version policy of model 'm'")
 }
 
 // TestTypesThatAreNotServed: the reader has types that tensors lack, and the protocols would not have them as what carries them.

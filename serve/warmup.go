@@ -115,7 +115,7 @@ func warmUpData(in *modelconfig.ModelWarmup_Input, k tensors.Type, size int64, f
 			return nil, err
 		}
 		defer func() { _ = root.Close() }()
-		return root.ReadFile(file)
+		return readFile(root.OpenFile, file, largestWarmUp)
 	}
 	data := make([]byte, size)
 	if !in.GetRandomData() || k == tensors.Bytes {

@@ -39,7 +39,8 @@ var supported = map[string]string{
 	"ModelResponseCache":     "enable",
 }
 
-// Unsupported names the first field that is set and that the server lacks, with its path; "" where there is none.
+// Unsupported names the first field that is set and that the server lacks, or whose value it does not know, with its path; ""
+// where there is none.
 func Unsupported(c *ModelConfig) string { return unsupported(c.ProtoReflect()) }
 
 // unsupported is Unsupported of one message and what it has.
@@ -55,6 +56,10 @@ func unsupported(m protoreflect.Message) (path string) {
 		}
 		name := string(f.Name())
 		if !slices.Contains(fields, name) {
+			return name
+		}
+		// A number without a name, which the parsers take, has no meaning that could be obeyed.
+		if e := f.Enum(); e != nil && !f.IsList() && e.Values().ByNumber(m.Get(f).Enum()) == nil {
 			return name
 		}
 		// The path is built from the inside: the reader of the message finds the field in the file with it.

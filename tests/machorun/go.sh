@@ -16,10 +16,7 @@ cmd/paddle-mps/internal/grpcapi: its tests are clients over sockets, which the l
 kernels/metal/store: its tests make pipes, change owners and limit and kill other processes, which the loader lacks
 '
 # Tests over sockets, in packages with others.
-sockets='TestLongWaits TestPace TestReadersThatDoNotRead TestRoomOfClientsThatDoNotRead TestManyDimensions'
-
-# Tests of the order in which Go runs goroutines on one processor, which the emulator's slow clock ticks change. They run in `test`.
-order='TestAnswersBeforeTheNextBatch'
+sockets='TestLongWaits TestUnreadMetrics TestPace TestReadersThatDoNotRead TestRoomOfClientsThatDoNotRead TestManyDimensions'
 
 # What takes minutes under the emulator and has nothing of its own on a Mac: the first runs shaders, which are code of
 # the double, and what drives them is run by darwin-shaders; the others are tools of this repository.
@@ -46,13 +43,12 @@ case ${1:-} in
 skipped)
     printf '%s\n' "$left_out" | sed -n 's,^[^:]*:,skip &,p'
     for name in $sockets; do echo "skip $name: it needs sockets, which the loader lacks"; done
-    for name in $order; do echo "skip $name: it asks for the order of goroutines, which the emulator changes"; done
     for name in $slow; do echo "skip $name: only with PADDLE_MPS_LONG=1, it runs thousands of calls"; done
     ;;
 test)
     export "PADDLE_MPS_METAL_LIBRARY=$out/libfakemetal.dylib" "FAKEMETAL_CACHE=$out/shadercache"
     export "FAKEMETAL_CXX=${FAKEMETAL_CXX:-aarch64-linux-gnu-g++}"
-    go test -json -short -timeout 40m -skip "^($(echo "$sockets $order $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $(packages)
+    go test -json -short -timeout 40m -skip "^($(echo "$sockets $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $(packages)
     ;;
 *) sed -n '2,6s/^# //p' "$0" >&2 && exit 2 ;;
 esac

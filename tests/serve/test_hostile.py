@@ -10,6 +10,7 @@ import socket
 import struct
 import time
 
+import models
 import numpy as np
 import pytest
 import test_infer
@@ -150,3 +151,15 @@ def test_grpc_sizes(server):
         big = np.zeros((4, 5 << 20), np.float32)
         with pytest.raises(Exception, match="larger than max"):
             client.infer("any", test_infer.given(grpc, x=("FP32", big)))
+
+
+def test_pipes_in_a_repository(explicit):
+    """A load does not wait for the other end of a pipe, and neither does the end of the server."""
+    server, folder = explicit
+    for name in ("config.pbtxt", "1/model.onnx"):
+        path = models.unary(folder / "pipe", "Neg").parents[1] / name
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        got, answer = test_models.fetch(server.http, "/v2/repository/models/pipe/load", b"{}")
+        assert got in (400, 500) and b"pipe" in answer
+        path.unlink()

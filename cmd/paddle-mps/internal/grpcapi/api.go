@@ -42,14 +42,16 @@
 // most one message per processor is decompressed at a time (decompress.go), so that many small ones cannot exhaust
 // memory. A message has at most 65,536 fields, nested ones included but for texts of bytes_contents, and 64 KiB unless it is an inference or a load
 // (codec.go).
-// A connection has at most 4,096 concurrent calls, and headers of 64 KiB, which count with its message. It is closed if its handshake takes more
-// than 20 s, or if its client does not answer a ping. The message of a call must arrive within a minute
-// (arrival.go). All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes. A
-// message counts while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The elements of
-// typed contents count with the memory that they take (typed.go), and strings with what a run makes of them. Outputs count until
-// the client has read them, for which it has a minute and the time of its size at 32 KiB a second: then the connection is closed
-// (unsent.go). The unanswered requests of a stream are limited to the bytes of one message, or to one
-// request.
+// A connection has at most 4,096 concurrent calls. Each has at most 16 KiB of headers, and counts with what it takes in
+// memory while it is open (counted.go). A connection is closed if its handshake takes more than 20 s, or if its client does
+// not answer a ping. The message of a call must arrive within a minute (arrival.go).
+//
+// All requests in memory together, including those of HTTP, have at most --total-max-input-size bytes. A message counts
+// while it arrives (counted.go): a connection that exceeds the limit meanwhile is closed. The elements of typed contents
+// count with the memory that they take (typed.go), and strings with what a run makes of them. Outputs count until the client
+// has read them, for which it has a minute and the time of its size at 32 KiB a second: then the connection is closed
+// (unsent.go). The unanswered requests of a stream are limited to the bytes of one message, or to one request. Where a
+// request finds no room, the connection whose open calls and unfinished messages take most is closed.
 //
 // # Traces
 //
@@ -115,7 +117,7 @@ type API struct {
 // Limits of connections.
 const (
 	streams     = 4096             // calls of one connection at a time
-	headerBytes = 64 << 10         // of a call
+	headerBytes = 16 << 10         // of a call, as HTTP/2 counts them; the largest that the gRPC of tritonserver takes
 	handshake   = 20 * time.Second // until a connection is one of HTTP/2
 	pings       = 10 * time.Second // the least time between pings of a client,clients of tritonserver send one in 5 minutes
 	dead        = 2 * time.Minute  // of silence, after which a connection is asked whether it is alive

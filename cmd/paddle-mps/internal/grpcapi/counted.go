@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -16,6 +17,9 @@ import (
 type counting struct {
 	credentials.TransportCredentials
 	room *httpapi.Room
+
+	mu   sync.Mutex
+	open map[*counted]struct{}
 }
 
 // newCounting wraps credentials; nil are those of a server without TLS.
@@ -23,7 +27,31 @@ func newCounting(c credentials.TransportCredentials, room *httpapi.Room) credent
 	if c == nil {
 		c = insecure.NewCredentials()
 	}
-	return &counting{c, room}
+	all := &counting{TransportCredentials: c, room: room, open: map[*counted]struct{}{}}
+	room.Reclaim(all.closeLargest)
+	return all
+}
+
+// closeLargest closes the connection whose open calls and incomplete messages take most, where these are least bytes or more. A
+// client could otherwise keep all others out for good by streams on which it sends nothing: they have no limit of time.
+func (c *counting) closeLargest(least int64) bool {
+	c.mu.Lock()
+	var found *counted
+	for one := range c.open {
+		if size := one.taken.Load(); size >= least {
+			found, least = one, size+1
+		}
+	}
+	c.mu.Unlock()
+	// A connection that is being counted at this moment, such as that of the caller, is left alone.
+	if found == nil || !found.mu.TryLock() {
+		return false
+	}
+	gives := found.held > 0
+	found.forget()
+	found.mu.Unlock()
+	_ = found.Conn.Close() // the transport has the error
+	return gives
 }
 
 // ServerHandshake is that of the credentials.
@@ -33,11 +61,19 @@ func (c *counting) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 		return nil, nil, err
 	}
 	counts := &counted{Conn: conn, room: c.room, in: frames{skip: preface}, open: map[uint32]*call{}}
+	counts.waiter, _ = raw.(waiter)
+	counts.all = c
+	c.mu.Lock()
+	c.open[counts] = struct{}{}
+	c.mu.Unlock()
 	return counts, identified{info, counts}, nil
 }
 
-// counted is a connection that counts the messages which have not arrived completely, and the headers of calls whose client may
-// still send something. gRPC has them in memory, and no code of ours sees a message before it is complete. A connection that
+// waiter is told whether the connection waits for calls, or has some. The listener closes one that waits where it has to.
+type waiter interface{ Wait(begins bool) }
+
+// counted is a connection that counts the messages which have not arrived completely, and the calls that neither side has ended,
+// with their headers. gRPC has them in memory, and no code of ours sees a message before it is complete. A connection that
 // finds no room is closed: nothing else ends one of its messages before it has arrived.
 type counted struct {
 	net.Conn
@@ -49,13 +85,28 @@ type counted struct {
 	held    int64            // bytes of all calls, which are taken from the room
 	unsent  int64            // bytes of responses that the transport has, likewise; see unsent.go
 	closed  bool             // nothing is taken any more
+	taken   atomic.Int64     // held, for those without the lock
+	all     *counting        // nil: it is in none
+	waiter  waiter           // nil: nobody asks
+	busy    bool             // what waiter was told
 }
 
 // call is what is in memory of a call that is open.
 type call struct {
-	headers int64 // bytes
+	headers int64 // bytes on the connection
 	message message
 }
+
+// What an open call takes beside its message. A byte on the connection may stand for a header of any size in HPACK's table, and
+// gRPC keeps lists of the fields, of 34 bytes or more as HTTP/2 counts them, which take about four times that.
+const (
+	callMemory = 16 << 10        // goroutines, and queues of gRPC
+	expansion  = 4 * 34          // of a byte of headers
+	largest    = 4 * headerBytes // of all headers of a call
+)
+
+// memory is that of the call without its message.
+func (c *call) memory() int64 { return callMemory + min(c.headers*expansion, largest) }
 
 // errRoom ends a connection.
 var errRoom = errors.New("there is no room for the messages of the connection")
@@ -74,6 +125,7 @@ func (c *counted) Read(b []byte) (int, error) {
 // received counts bytes of the client. Messages that are complete within them need no room.
 func (c *counted) received(b []byte) error {
 	before := c.held
+	defer c.tell()
 	for len(b) > 0 && !c.closed {
 		data, rest, done := c.in.next(b)
 		b = rest
@@ -87,12 +139,21 @@ func (c *counted) received(b []byte) error {
 			c.drop(stream)
 		case c.in.kind() == frameHeaders && c.open[stream] == nil:
 			c.open[stream] = &call{}
+			c.held += callMemory
 			fallthrough
 		case c.in.kind() == frameHeaders, c.in.kind() == frameContinue:
 			c.more(stream, int64(c.in.size()))
 		}
 	}
 	return c.settle(before)
+}
+
+// tell tells the waiter whether there are calls, where that has changed.
+func (c *counted) tell() {
+	if busy := len(c.open) > 0; busy != c.busy && c.waiter != nil {
+		c.busy = busy
+		c.waiter.Wait(!busy)
+	}
 }
 
 // settle takes from the room what is held more than before, or gives back what is less.
@@ -107,6 +168,7 @@ func (c *counted) settle(before int64) error {
 		c.forget()
 		return errRoom
 	}
+	c.taken.Store(c.held)
 	return nil
 }
 
@@ -115,14 +177,16 @@ func (c *counted) forget() {
 	if !c.closed {
 		c.room.Give(c.held + c.unsent)
 		c.closed, c.open = true, nil
+		c.taken.Store(0)
 	}
 }
 
 // more counts headers of a call that is open.
 func (c *counted) more(stream uint32, size int64) {
 	if one := c.open[stream]; one != nil {
+		before := one.memory()
 		one.headers += size
-		c.held += size
+		c.held += one.memory() - before
 	}
 }
 
@@ -138,7 +202,7 @@ func (c *counted) add(stream uint32, data []byte) {
 // drop forgets a call that has ended.
 func (c *counted) drop(stream uint32) {
 	if one := c.open[stream]; one != nil {
-		c.held -= one.headers + one.message.got
+		c.held -= one.memory() + one.message.got
 		delete(c.open, stream)
 	}
 }
@@ -149,6 +213,7 @@ func (c *counted) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.held
+	defer c.tell()
 	for sent := b[:n]; len(sent) > 0 && !c.closed; {
 		_, rest, done := c.out.next(sent)
 		if sent = rest; done && c.out.ends() {
@@ -164,5 +229,10 @@ func (c *counted) Close() error {
 	c.mu.Lock()
 	c.forget()
 	c.mu.Unlock()
+	if c.all != nil {
+		c.all.mu.Lock()
+		delete(c.all.open, c)
+		c.all.mu.Unlock()
+	}
 	return c.Conn.Close()
 }

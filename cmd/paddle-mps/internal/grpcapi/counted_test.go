@@ -70,14 +70,15 @@ func settled(t *testing.T, room *httpapi.Room, want int64) {
 
 // TestRoomWhileMessagesArrive: what has arrived of messages counts before they are complete, for as long as they are in memory.
 func TestRoomWhileMessagesArrive(t *testing.T) {
-	room := httpapi.NewRoom(1 << 20)
+	const all = 2 << 20
+	room := httpapi.NewRoom(all)
 	client, address := served(t, func(c *Config) { c.Room = room })
 	const infer, stream = kserve.GRPCInferenceService_ModelInfer_FullMethodName, kserve.GRPCInferenceService_ModelStreamInfer_FullMethodName
 	one := dial(t, address)
 	require.NoError(t, one.begin(1, infer, 1<<20, 60000))
 	require.NoError(t, one.begin(3, stream, 1<<20, 50000))
 	require.NoError(t, one.begin(5, infer, 1<<20, 40000))
-	call, streaming := int64(len(block(infer))), int64(len(block(stream)))
+	call, streaming := memoryOf(block(infer)), memoryOf(block(stream))
 	settled(t, room, 150000+2*call+streaming)
 	// The client gives a call up, or the connection.
 	require.NoError(t, one.WriteRSTStream(1, http2.ErrCodeCancel))
@@ -100,15 +101,15 @@ func TestRoomWhileMessagesArrive(t *testing.T) {
 	for i := range uint32(10) {
 		require.NoError(t, many.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*i + 1, BlockFragment: long, EndHeaders: true}))
 	}
-	settled(t, room, 10*int64(len(long)))
+	settled(t, room, 10*(callMemory+largest))
 	require.NoError(t, many.WriteData(1, true, nil)) // its client ends a stream
-	settled(t, room, 9*int64(len(long)))
+	settled(t, room, 9*(callMemory+largest))
 	require.NoError(t, many.Close())
 	settled(t, room, 0)
 
 	// A hundred connections, none of which sends much: those that find no room are closed.
 	var closed atomic.Int64
-	var all []raw
+	var crowd []raw
 	for range 100 {
 		c := dial(t, address)
 		_ = c.begin(1, infer, 1<<20, 32<<10) // it may be closed meanwhile
@@ -116,19 +117,88 @@ func TestRoomWhileMessagesArrive(t *testing.T) {
 			_, _ = io.Copy(io.Discard, c) // until it is closed
 			closed.Add(1)
 		}()
-		all = append(all, c)
+		crowd = append(crowd, c)
 	}
-	require.Eventually(t, func() bool { return closed.Load() >= 68 }, 10*time.Second, time.Millisecond)
-	require.LessOrEqual(t, room.Used(), int64(1<<20))
-	for _, c := range all {
+	require.Eventually(t, func() bool { return closed.Load() >= 100-all/(32<<10+call) }, 10*time.Second, time.Millisecond)
+	require.LessOrEqual(t, room.Used(), int64(all))
+	for _, c := range crowd {
 		_ = c.Close()
 	}
 	settled(t, room, 0)
 	_, err = client.ModelInfer(t.Context(), request(1000, 1))
 	require.NoError(t, err)
-	_, err = client.ModelInfer(t.Context(), request(1<<19, 1))
+	_, err = client.ModelInfer(t.Context(), request(all/2, 1))
 	require.Equal(t, codes.Unavailable, status.Code(err))
 	settled(t, room, 0)
+}
+
+// TestRoomOfStreamsThatSendNothing: a client that fills the room with calls on which nothing arrives loses its connection when
+// another one needs room.
+func TestRoomOfStreamsThatSendNothing(t *testing.T) {
+	const all = 8 << 20
+	room := httpapi.NewRoom(all)
+	client, address := served(t, func(c *Config) { c.Room = room })
+	const stream = kserve.GRPCInferenceService_ModelStreamInfer_FullMethodName
+	one := memoryOf(block(stream))
+	count := uint32(all / one)
+	many := dial(t, address)
+	for i := range count {
+		require.NoError(t, many.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*i + 1, BlockFragment: block(stream), EndHeaders: true}))
+	}
+	settled(t, room, int64(count)*one)
+	_, err := client.ModelInfer(t.Context(), request(10000, 1))
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, many)
+	if err != nil { // a reset, or an end
+		require.ErrorContains(t, err, "reset")
+	}
+	settled(t, room, 0)
+}
+
+// told counts what a connection tells about its calls.
+type told struct{ begins, ends int }
+
+func (w *told) Wait(begins bool) {
+	if begins {
+		w.begins++
+	} else {
+		w.ends++
+	}
+}
+
+// TestWaiter: a connection waits while it has no call.
+func TestWaiter(t *testing.T) {
+	var client, server bytes.Buffer
+	in, out := http2.NewFramer(&client, nil), http2.NewFramer(&server, nil)
+	w := &told{}
+	c := &counted{Conn: &piecewise{}, open: map[uint32]*call{}, waiter: w}
+	read := func() {
+		c.Conn.(*piecewise).text, c.Conn.(*piecewise).size = client.Bytes(), client.Len()
+		_, err := c.Read(make([]byte, 1000))
+		require.NoError(t, err)
+		client.Reset()
+	}
+	require.NoError(t, in.WritePing(false, [8]byte{}))
+	read()
+	require.Equal(t, told{}, *w)
+	for _, stream := range []uint32{1, 3} {
+		require.NoError(t, in.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndHeaders: true, BlockFragment: []byte("abc")}))
+	}
+	read()
+	require.Equal(t, told{ends: 1}, *w)
+	require.NoError(t, in.WriteRSTStream(1, http2.ErrCodeCancel))
+	read()
+	require.Equal(t, told{ends: 1}, *w)
+	require.NoError(t, out.WriteHeaders(http2.HeadersFrameParam{StreamID: 3, EndHeaders: true, EndStream: true}))
+	_, err := c.Write(server.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, told{begins: 1, ends: 1}, *w)
+}
+
+// memoryOf is what a call with these headers takes without its message.
+func memoryOf(headers []byte) int64 {
+	c := call{headers: int64(len(headers))}
+	return c.memory()
 }
 
 // messageBytes is how many bytes of an incomplete message a stream ends with.
@@ -151,7 +221,7 @@ func FuzzFrames(f *testing.F) {
 		// Each byte of the script is a frame of a stream; for data the next one is their size.
 		var client, server bytes.Buffer
 		in, out := http2.NewFramer(&client, nil), http2.NewFramer(&server, nil)
-		open, headers := map[uint32][]byte{}, map[uint32]int64{}
+		open, headers := map[uint32][]byte{}, map[uint32]*call{}
 		for len(script) > 0 {
 			what, stream := script[0]&7, uint32(script[0]>>4)*2+1
 			script = script[1:]
@@ -160,9 +230,9 @@ func FuzzFrames(f *testing.F) {
 			case what == 0:
 				require.NoError(t, in.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, EndHeaders: true, BlockFragment: []byte("abc")}))
 				if !is {
-					open[stream], headers[stream] = []byte{}, 0
+					open[stream], headers[stream] = []byte{}, &call{}
 				}
-				headers[stream] += 3
+				headers[stream].headers += 3
 			case what == 1:
 				require.NoError(t, in.WriteRSTStream(stream, http2.ErrCodeCancel))
 				delete(open, stream)
@@ -197,7 +267,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		want := int64(0)
 		for stream, text := range open {
-			want += headers[stream] + messageBytes(text)
+			want += headers[stream].memory() + messageBytes(text)
 		}
 		require.Equal(t, want, room.Used())
 		// The server ends all of them.

@@ -48,7 +48,7 @@
 //
 // # Limits
 //
-//   - The header of a request: 64 KiB, within 15 s (package service).
+//   - The header of a request: 64 KiB, within 15 s, and memory for a large one (package service).
 //   - A body: --http-max-input-size, both as sent and decompressed; 20 s for its first bytes, then 32 KiB per
 //     second, so that a client which sends a byte per second is disconnected after 20 s; 65,536 chunks if it
 //     has no length.

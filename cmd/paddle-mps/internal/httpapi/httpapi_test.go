@@ -71,6 +71,26 @@ func TestForms(t *testing.T) {
 	require.Equal(t, answer+minus, w.Body.String())
 }
 
+// TestPlacesWithoutARegion: a number of a place in shared memory that is none is an error also where there is no region, as in
+// tritonserver.
+func TestPlacesWithoutARegion(t *testing.T) {
+	a := newAPI(t)
+	for _, name := range []string{"shared_memory_byte_size", "shared_memory_offset"} {
+		for parameter, want := range map[string]int{`16`: http.StatusOK, `"x"`: http.StatusInternalServerError, `-1`: http.StatusInternalServerError} {
+			for _, body := range []string{
+				`{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2],"parameters":{%q:%s}}]}`,
+				`{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],"data":[1,2]}],"outputs":[{"name":"y","parameters":{%q:%s}}]}`,
+			} {
+				w := ask(a, http.MethodPost, infer, fmt.Sprintf(body, name, parameter))
+				require.Equal(t, want, w.Code, w.Body.String())
+				if want != http.StatusOK {
+					require.Contains(t, w.Body.String(), "Unable to parse '"+name+"': attempt to access JSON non-unsigned-integer as unsigned-integer")
+				}
+			}
+		}
+	}
+}
+
 // TestNumbers: numbers are written as RapidJSON writes them.
 func TestNumbers(t *testing.T) {
 	for x, want := range map[float64]string{

@@ -267,9 +267,13 @@ func (in *inference) readInput(v jsontext.Value, binary []byte, model string) (r
 	if t.Shape, err = in.shapeOf(all); err != nil {
 		return nil, err
 	}
+	place, _, err := placeOf(parameters)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case hasMemory:
-		if t.Data, err = in.sharedInput(parameters); err != nil {
+		if t.Data, err = in.sharedInput(place); err != nil {
 			return nil, err
 		}
 	case hasBinary:

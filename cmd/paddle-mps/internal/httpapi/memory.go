@@ -68,29 +68,34 @@ func (c *call) systemMemoryUnregister() error {
 // placeOf reads the place that parameters of an input or output name; false where they name none.
 func placeOf(parameters []jsontext.Member) (p sharedmemory.Place, is bool, err error) {
 	v, is := jsontext.Find(parameters, "shared_memory_region")
-	if !is {
-		return p, false, nil
-	}
-	if p.Region, err = v.String(); err != nil {
-		return p, true, internal("shared_memory_region", err)
-	}
-	for name, to := range map[string]*uint64{"shared_memory_offset": &p.Offset, "shared_memory_byte_size": &p.Size} {
-		if v, ok := jsontext.Find(parameters, name); ok {
-			if *to, err = v.Uint(); err != nil {
-				return p, true, internal(name, err)
-			}
+	if is {
+		if p.Region, err = v.String(); err != nil {
+			return p, true, internal("shared_memory_region", err)
 		}
 	}
-	return p, true, nil
+	// Without a region the others change nothing, but wrong ones are errors as well.
+	if p.Offset, err = placeNumber(parameters, "shared_memory_offset"); err == nil {
+		p.Size, err = placeNumber(parameters, "shared_memory_byte_size")
+	}
+	return p, is, err
+}
+
+// placeNumber is a number of a place; 0 where there is none.
+func placeNumber(parameters []jsontext.Member, name string) (uint64, error) {
+	v, ok := jsontext.Find(parameters, name)
+	if !ok {
+		return 0, nil
+	}
+	n, err := v.Uint()
+	if err != nil {
+		return 0, internal(name, err)
+	}
+	return n, nil
 }
 
 // sharedInput is a copy of an input that is in shared memory. Those of one request together are bounded as a body is,
 // and count against the room of all requests.
-func (in *inference) sharedInput(parameters []jsontext.Member) ([]byte, error) {
-	p, _, err := placeOf(parameters)
-	if err != nil {
-		return nil, err
-	}
+func (in *inference) sharedInput(p sharedmemory.Place) ([]byte, error) {
 	// The copy is the request's own: what the owner of the object does from here on changes nothing.
 	h, err := in.regions.Hold(p)
 	if err != nil {

@@ -20,11 +20,12 @@ import (
 )
 
 // Limits of connections of HTTP. A request has its header within headerTime and its body at the pace of httpapi; a
-// connection without a request is closed after idleTime.
+// connection without a request is closed after idleTime. Metrics are read within metricsTime.
 const (
 	headerTime  = 15 * time.Second
 	bodyTime    = 30 * time.Second
 	idleTime    = 5 * time.Minute
+	metricsTime = 30 * time.Second
 	headerBytes = 64 << 10
 )
 
@@ -40,22 +41,23 @@ type endpoint struct {
 // endpoints are all of them.
 type endpoints struct {
 	all    []*endpoint
+	room   *httpapi.Room // of all requests together
 	failed chan error
 }
 
 // listen opens the ports and serves them.
 func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger, summaries *metrics.Summaries, traced *traces.Tracer) (*endpoints, error) {
 	// Each endpoint can fail once.
-	e := &endpoints{failed: make(chan error, 4)}
+	room := httpapi.NewRoom(o.allMaxInput)
+	e := &endpoints{failed: make(chan error, 4), room: room}
 	settings := httpapi.NewSettings(o.log, log.apply)
 	regions := sharedmemory.New(o.clientMemory)
-	room := httpapi.NewRoom(o.allMaxInput)
 	if o.http {
 		api := httpapi.New(httpapi.Config{
 			Server: server, Name: o.id, Version: version, Extensions: extensions, MaxInput: o.httpMaxInput,
 			Restricted: o.httpRestricted, Log: log.Logger, Settings: settings, Regions: regions, Runtime: rt, Traces: traced, Room: room,
 		})
-		if err := e.http("http", o.httpAddress, o.httpPort, o.httpTLS, api, log); err != nil {
+		if err := e.http("http", o.httpAddress, o.httpPort, o.httpTLS, api, log, 0); err != nil {
 			return e, err
 		}
 	}
@@ -71,7 +73,7 @@ func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger,
 			address = o.httpAddress
 		}
 		handler := metrics.Handler(metrics.Config{Server: server, Runtime: rt, GPU: o.gpuMetrics, CPU: o.cpuMetrics, NoLatencies: o.noLatencies, Summaries: summaries})
-		if err := e.http("metrics", address, o.metricsPort, certificates{}, handler, log); err != nil {
+		if err := e.http("metrics", address, o.metricsPort, certificates{}, handler, log, metricsTime); err != nil {
 			return e, err
 		}
 	}
@@ -85,36 +87,37 @@ func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger,
 	return e, nil
 }
 
-// listenOn listens on a port.
-func listenOn(name, address string, port int) (net.Listener, error) {
+// listenOn listens on a port; see listener.
+func (e *endpoints) listenOn(name, address string, port int, headers bool) (net.Listener, error) {
 	// The listener is opened before anything is served: a port that is taken ends the start.
 	l, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return l, nil
+	return listener{l, newConnections(name, e.room), headers}, nil
 }
 
-// http adds an endpoint of HTTP.
-func (e *endpoints) http(name, address string, port int, c certificates, handler http.Handler, log *logger) error {
+// http adds an endpoint of HTTP. write is how long a response may take; 0: any time.
+func (e *endpoints) http(name, address string, port int, c certificates, handler http.Handler, log *logger, write time.Duration) error {
 	config, err := c.config()
 	if err != nil {
 		return err
 	}
-	l, err := listenOn(name, address, port)
+	l, err := e.listenOn(name, address, port, true)
 	if err != nil {
 		return err
 	}
-	// A request has a limit on each of its parts. Writing has none here: the API sets it for large responses, because an
+	// A request has a limit on each of its parts. The API has none on writing here: it sets it for each response, because an
 	// inference may take long before the first byte of its response.
 	s := &http.Server{
-		Handler: handler, TLSConfig: config, ErrorLog: log.plain(),
-		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+		Handler: inUse(handler), TLSConfig: config, ErrorLog: log.plain(), Protocols: &http.Protocols{}, ConnContext: withConnection,
+		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, WriteTimeout: write, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 	}
+	// Not HTTP/2, also over TLS, as tritonserver: the limits of a connection are those of one request at a time.
+	s.Protocols.SetHTTP1(true)
 	e.all = append(e.all, &endpoint{
 		name: name, address: l.Addr().String(),
 		serve: func() error {
-			// Over TLS the server speaks HTTP/2 as well.
 			serve := func() error { return s.Serve(l) }
 			if config != nil {
 				serve = func() error { return s.ServeTLS(l, "", "") }
@@ -136,7 +139,7 @@ func (e *endpoints) grpc(o *options, server *serve.Server, settings *httpapi.Set
 	if err != nil {
 		return err
 	}
-	l, err := listenOn("grpc", o.grpcAddress, o.grpcPort)
+	l, err := e.listenOn("grpc", o.grpcAddress, o.grpcPort, false)
 	if err != nil {
 		return err
 	}

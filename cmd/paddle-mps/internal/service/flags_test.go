@@ -72,3 +72,20 @@ func TestConfigurations(t *testing.T) {
 		require.Error(t, err, line)
 	}
 }
+
+// TestOptionsThatAreLacking: an option that asks for what is so anyhow is taken, any other is refused with its name.
+func TestOptionsThatAreLacking(t *testing.T) {
+	for line, want := range map[string]string{
+		"--model-load-retry-count=0": "", "--grpc-infer-response-compression-level=none": "", "--reuse-http-port=false": "", "--http-thread-count=4": "",
+		"--model-load-retry-count=1":                    "option --model-load-retry-count of tritonserver is not supported",
+		"--grpc-infer-response-compression-level=high":  "option --grpc-infer-response-compression-level of tritonserver is not supported",
+		"--grpc-infer-response-compression-levels=none": "there is no option --grpc-infer-response-compression-levels; paddle-mps serve --help lists them",
+	} {
+		_, err := parse([]string{"models", line})
+		if want == "" {
+			require.NoError(t, err, line)
+			continue
+		}
+		require.EqualError(t, err, want)
+	}
+}

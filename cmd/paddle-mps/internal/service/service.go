@@ -26,6 +26,12 @@
 // A server listens on 127.0.0.1 by default, because the protocol has no authentication, and a client that may load a model
 // may run it. docs/serving.md says what to put in front of a server that others can reach.
 //
+// # Connections
+//
+// Each endpoint has at most 8,192 connections, and all together fewer than the process may have descriptors (connections.go).
+// One that waits for a request makes room for a new one, so that clients which send nothing keep no other client out.
+// Large headers of HTTP count against --total-max-input-size; calls of gRPC are counted in package grpcapi.
+//
 // # The end of the parent
 //
 // With --ends-with-parent the server exits when its standard input is closed. The program that starts it holds the

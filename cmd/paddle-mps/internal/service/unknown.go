@@ -30,6 +30,10 @@ func isOff(name, value string) bool {
 	case "allow-sagemaker", "allow-vertex-ai", "model-namespacing", "reuse-http-port", "reuse-grpc-port":
 		on, known := booleans[strings.ToLower(value)]
 		return known && !on
+	case "model-load-retry-count":
+		return value == "0"
+	case "grpc-infer-response-compression-level":
+		return value == "none"
 	}
 	return false
 }
