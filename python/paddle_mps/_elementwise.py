@@ -723,7 +723,7 @@ def hypot_(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def copysign_(x: Tensor, y: Tensor | Scalar, name: str | None = None) -> Tensor:
     """`copysign`, whose result takes the place of x; returns x."""
-    return in_place(copysign, x, y)
+    return in_place(copysign, x, y, operator=_operators.copysign if isinstance(y, Tensor) else None)
 
 
 def lcm_(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
