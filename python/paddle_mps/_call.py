@@ -522,6 +522,8 @@ def mixed(general: Callable[..., Any], x: Tensor, y: Any, left: bool = False) ->
     if isinstance(y, np.ndarray):
         y = from_array(y, meta(x).place)
     elif isinstance(y, (str, bytes)):  # == and != of other things are False and True, as in Python
+        if spelled(general) == "multiply" and meta(x).numel == 1:
+            return NotImplemented  # Python repeats the text
         raise TypeError(f"[{called(spelled(general))}] got a Tensor and {y!r}; want a Tensor, an array or a number")
     elif not isinstance(y, (Tensor, *_complex.NUMBERS)):
         try:

@@ -499,12 +499,14 @@ class Tensor(
         return id(self)
 
     def __matmul__(self, y: Any) -> Tensor:
-        return self.matmul(y) if isinstance(y, Tensor) else NotImplemented
+        if not isinstance(y, (np.ndarray, Tensor)):
+            return NotImplemented
+        return self.matmul(_indexing.factor(y, self))
 
     def __rmatmul__(self, y: Any) -> Tensor:
         if not isinstance(y, (np.ndarray, Tensor)):
             return NotImplemented
-        return _indexing.beside(y, self).matmul(self)
+        return _indexing.factor(y, self).matmul(self)
 
     def __neg__(self) -> Tensor:
         return _neg(self)
