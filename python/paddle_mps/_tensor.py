@@ -406,10 +406,16 @@ class Tensor(
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         m = meta(self)
-        return rebuild, (self.numpy(), m.dtype, m.place)
+        return rebuild, (self.numpy(), m.dtype, m.place, self.stop_gradient)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return self.clone()
+        """A leaf of its own, as in Paddle: gradients of the copy are not those of the tensor."""
+        copy: Tensor = self.detach().clone()
+        if not self.stop_gradient:
+            copy.stop_gradient = False
+        if self.persistable:
+            copy.persistable = True
+        return copy
 
     def cpu(self) -> Tensor:
         """The tensor on the CPU: itself, over the same memory, if it is there."""
@@ -639,10 +645,13 @@ class Tensor(
     bmm = method(_array.bmm)
 
 
-def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place) -> Tensor:
+def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place, stop_gradient: bool = True) -> Tensor:
     """A pickled tensor."""
     assert _dtype.BY_NUMPY[array.dtype] is dtype
-    return from_array(array, place)
+    x: Tensor = from_array(array, place)
+    if not stop_gradient:
+        x.stop_gradient = False
+    return x
 
 
 def destination(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Place | None, DType | None, Any]:
