@@ -368,18 +368,26 @@ def written(out: Any, function: Callable[..., Tensor], *arguments: Any) -> bool:
         return False
     row, mine, kind, alike = _operators[function], meta(out), None, False
     operands = arguments[: len(row.operands)]
+    others = False
     for x in operands:
-        if isinstance(x, Tensor):
-            m = meta(x)
-            kind = m.dtype if kind is None else kind
-            if m.dtype is not kind or not beside(m, mine):
-                return False
-            alike = alike or (m.shape == mine.shape and m.place == mine.place)
+        if not isinstance(x, Tensor):
+            others = True
+            continue
+        m = meta(x)
+        if kind is None:
+            kind = m.dtype
+        if m.dtype is not kind:
+            return False
+        if m is mine or (m.shape == mine.shape and m.place == mine.place):  # metas are often one object
+            alike = True
+        elif not beside(m, mine):
+            return False
     if not alike or kind is None or row.results.get(kind) is not mine.dtype:
         return False
-    for x, (_, flags) in zip(operands, row.operands):
-        if not isinstance(x, Tensor) and not weak(x, kind, flags):
-            return False
+    if others:
+        for x, (_, flags) in zip(operands, row.operands):
+            if not isinstance(x, Tensor) and not weak(x, kind, flags):
+                return False
     if asks(out, *operands):
         return False
     writer(function)(out, *arguments)
