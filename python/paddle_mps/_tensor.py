@@ -339,6 +339,7 @@ class Tensor(
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    __module__ = "paddle_mps"  # where programs find it: type(x) is <class 'paddle_mps.Tensor'>
     __array_ufunc__ = None  # array + tensor is a tensor; np.add(array, tensor) is a TypeError
 
     def __dlpack__(

@@ -192,6 +192,11 @@ def test_copies_are_leaves_with_gradients_of_their_own(place: str, twin_of: Any)
     assert twin_of(x.detach()).stop_gradient
 
 
+def test_the_class_has_its_public_name() -> None:
+    assert repr(type(paddle.ones([1]))) == "<class 'paddle_mps.Tensor'>"
+    assert pickle.loads(pickle.dumps(paddle.Tensor)) is paddle.Tensor
+
+
 def test_a_deep_copy_is_as_persistable_as_the_tensor() -> None:
     x = paddle.ones([2])
     assert not copy.deepcopy(x).persistable
