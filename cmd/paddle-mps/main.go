@@ -80,11 +80,23 @@ func run(args []string, out, complain io.Writer) int {
 			return 0
 		}
 		args = []string{args[1], "--help"} // help COMMAND
-	case "--version", "-version":
+	}
+	// The version is that of the command, also behind the name of a subcommand.
+	if last := args[len(args)-1]; (last == "--version" || last == "-version") && (len(args) == 1 || len(args) == 2 && known(args[0])) {
 		fmt.Fprintln(out, "paddle-mps", version)
 		return 0
 	}
 	return runCommand(args, out, complain)
+}
+
+// known reports whether there is a subcommand of a name.
+func known(name string) bool {
+	for _, c := range commands {
+		if c.name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // runCommand runs the subcommand that is named first.

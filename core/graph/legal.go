@@ -176,7 +176,7 @@ func (l *Legal) CallInto(row *op.Row, in []op.Ref, at op.Attrs, out op.Ref) erro
 	if row.Updates && in[0].DType == out.DType && l.same(&in[0], &out) {
 		return l.update(c, in, out)
 	}
-	if row != assign && c.Out[0].DType != out.DType || row.Updates || l.clashes(row, in, &out) {
+	if row != assign && c.Out[0].DType != out.DType || row.Updates || row.Refuses(c.Out[0].DType) || l.clashes(row, in, &out) {
 		var made op.Ref
 		if err := l.make(&made, c.Out[0].DType, &c.Out[0].Shape); err != nil {
 			return err

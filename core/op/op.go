@@ -323,5 +323,16 @@ func (row *Row) precompute() {
 // to results that take the place of an operand in the arena. Both still make sure that the layouts are the same.
 func (row *Row) Elementwise() bool { return row.Kind >= Unary && row.Kind <= Convert }
 
+// Refuses reports whether a kernel may refuse elements of dtype d when it has written others: it divides by integers, of which
+// one may be 0. Such a call does not write into its caller's memory, so that an error leaves that as it was.
+func (row *Row) Refuses(d dtype.DType) bool {
+	for i := range row.In {
+		if row.In[i].Domain == Divisor {
+			return d.IsInt()
+		}
+	}
+	return false
+}
+
 // Many reports whether a call may have other than one result.
 func (row *Row) Many() bool { return len(row.Out) > 1 || len(row.Out) == 1 && row.Out[0].Variadic }

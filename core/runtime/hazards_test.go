@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,4 +86,19 @@ func TestUpdatesKeepTheFailureOfTheRest(t *testing.T) {
 		w.free(y)
 	}
 	w.free(x, value, where)
+}
+
+// TestADivisorOfZeroLeavesTheOutput: the zero stands behind elements that a kernel has computed when it meets it.
+func TestADivisorOfZeroLeavesTheOutput(t *testing.T) {
+	w := newWorld(t)
+	divisors := bytes.Repeat([]byte{3}, 100_000)
+	divisors[len(divisors)-1] = 0
+	dividends := bytes.Repeat([]byte{7}, len(divisors))
+	for _, name := range []string{"floor_divide", "remainder"} {
+		x, y := w.i64(w.cpu, dividends...), w.i64(w.cpu, divisors...)
+		before := w.bytes(x)
+		require.ErrorContains(t, w.rt.CallInto(op.MustByName(name), of(x, y), nil, x, nil), "divided by zero", name)
+		require.Equal(t, before, w.bytes(x), name)
+		w.free(x, y)
+	}
 }

@@ -163,17 +163,19 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor 
 
 def add_(x: Tensor, y: Tensor, name: str | None = None, *, alpha: Scalar = 1) -> Tensor:
     """`add`, whose result takes the place of x; returns x."""
-    return in_place(add, x, scaled(y, alpha, "add_"))
+    return in_place(add, x, scaled(y, alpha, "add_"), operator=_operators.add)
 
 
 def subtract_(x: Tensor, y: Tensor, name: str | None = None, *, alpha: Scalar = 1) -> Tensor:
     """`subtract`, whose result takes the place of x; returns x."""
-    return in_place(subtract, x, scaled(y, alpha, "subtract_"))
+    return in_place(subtract, x, scaled(y, alpha, "subtract_"), operator=_operators.subtract)
 
 
 def divide_(x: Tensor, y: Tensor, name: str | None = None, *, rounding_mode: str | None = None) -> Tensor:
     """`divide`, whose result takes the place of x; returns x."""
-    return in_place(divide, x, y) if rounding_mode is None else in_place(divided, x, y, rounding_mode)
+    if rounding_mode is not None:
+        return in_place(divided, x, y, rounding_mode)
+    return in_place(divide, x, tensor(y, "divide_", "y"), operator=_operators.divide)
 
 
 def divided(x: Tensor, y: Tensor, rounding_mode: str) -> Tensor:
@@ -204,7 +206,7 @@ def trunc(
 @renamed(x="input")
 def trunc_(input: Tensor, name: str | None = None) -> Tensor:
     """`trunc`, whose result takes the place of the input; returns the input."""
-    return in_place(trunc, input)
+    return in_place(trunc, input, operator=_operators.trunc)
 
 
 def bitwise_left_shift(
@@ -281,23 +283,27 @@ def bitwise_left_shift_(
     x: Tensor, y: Tensor | Scalar, is_arithmetic: bool = True, out: Tensor | None = None, name: str | None = None
 ) -> Tensor:
     """`bitwise_left_shift`, whose result takes the place of x; returns x."""
-    return into(out, in_place(bitwise_left_shift, x, y, is_arithmetic))
+    return into(out, in_place(bitwise_left_shift, x, y, operator=_operators.bitwise_left_shift))
 
 
 def bitwise_right_shift_(
     x: Tensor, y: Tensor | Scalar, is_arithmetic: bool = True, out: Tensor | None = None, name: str | None = None
 ) -> Tensor:
     """`bitwise_right_shift`, whose result takes the place of x; returns x."""
-    return into(out, in_place(bitwise_right_shift, x, y, is_arithmetic))
+    if is_arithmetic:
+        return into(out, in_place(bitwise_right_shift, x, y, operator=_operators.bitwise_right_shift))
+    return into(out, in_place(bitwise_right_shift, x, y, False))
 
 
 def pow_(x: Tensor, y: Scalar, name: str | None = None) -> Tensor:
     """`pow`, whose result takes the place of x; returns x."""
-    return in_place(pow, x, y)
+    return in_place(pow, x, y, operator=_operators.pow)
 
 
 def round_(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
     """`round`, whose result takes the place of x; returns x."""
+    if decimals == 0:
+        return in_place(round, x, operator=_operators.round)
     return in_place(round, x, decimals)
 
 
@@ -440,21 +446,31 @@ def clip(
     """
     if input is not None:
         x = chosen("clip", "x", x, REQUIRED, "input", input)
-    low, high = single("min", min), single("max", max)
-    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and not low <= high:
-        raise ValueError(f"[clip] min is {min} and max {max}; want min up to max")
+    low, high = bounds("clip", min, max)
     result = _operators.clip(x, low, high)
     return result if out is None else into(out, result)
 
 
-def single(name: str, bound: Any) -> Any:
+def bounds(function: str, min: Any, max: Any) -> tuple[Any, Any]:
+    """The bounds of clip as 0-d tensors or numbers.
+
+    Raises:
+        ValueError: one has other than one element, or both are numbers, and the lower one is larger.
+    """
+    low, high = single(function, "min", min), single(function, "max", max)
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and not low <= high:
+        raise ValueError(f"[{function}] min is {min} and max {max}; want min up to max")
+    return low, high
+
+
+def single(function: str, name: str, bound: Any) -> Any:
     """A bound as a 0-d tensor or a number."""
     if bound is None or bound.__class__ is float or bound.__class__ is int:
         return bound
     if not hasattr(bound, "reshape") or isinstance(bound, np.generic):
         return bound
     if bound.size != 1:
-        raise ValueError(f"[clip] {name} has {bound.size} elements; want one")
+        raise ValueError(f"[{function}] {name} has {bound.size} elements; want one")
     return bound.reshape([])
 
 
@@ -466,7 +482,8 @@ def clip_(
     The bounds of integers lose their fractions, as in Paddle.
     """
     mine = tensor(x, "clip_", "x")
-    return in_place(clip, mine, bound_like(mine, "min", min), bound_like(mine, "max", max))
+    low, high = bounds("clip_", bound_like(mine, "min", min), bound_like(mine, "max", max))
+    return in_place(clip, mine, low, high, operator=_operators.clip)
 
 
 def bound_like(x: Tensor, name: str, bound: Any) -> Any:

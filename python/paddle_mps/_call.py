@@ -50,6 +50,7 @@ from ._convert import (
 from ._errors import BusyError, UnsupportedError, check, last_failure, rename
 from ._ids import ASSIGN, MATMUL
 from ._library import library, quick
+from ._meta import Meta
 from ._objects import SMALL, Tensor, collect, flush, fresh, from_array, meta, replace, retained, view
 from ._recording import asks
 from ._worker import SLICE_MS, run
@@ -198,6 +199,7 @@ class Operator:
         self, number: int, name: str, operands: str, attributes: str, lead: int, result: str, keeps: str = ""
     ) -> None:
         self.number, self.name, self.lead, self.result, self.keeps = number, name, lead, result, keeps
+        self.results = results(keeps)
         self.operands = [(o.rstrip("?=*"), sum(KINDS[c] for c in o if c in KINDS)) for o in operands.split()]
         pairs = [a.partition(":") for a in attributes.split()]
         self.attributes = [(name, kind) for name, _, kind in pairs]
@@ -291,6 +293,14 @@ class Operator:
         return call(self.number, operands, attributes, None, ANYWHERE if lead is None else lead)
 
 
+@functools.cache
+def results(keeps: str) -> dict[_dtype.DType, _dtype.DType]:
+    """The dtype of the result by that of the operands, as `Operator.keeps` says it."""
+    if keeps == "test":
+        return dict.fromkeys(_dtype.ALL, _dtype.bool_)
+    return {d: d for d in _dtype.ALL if any(word in d.name for word in keeps.split())}
+
+
 _operators: dict[Callable[..., Any], Operator] = {}  # by their functions
 _names: dict[int, str] = {}  # by their numbers
 KINDS = {"?": SCALAR, "=": OPTIONAL, "*": VARIADIC}
@@ -342,29 +352,61 @@ def into(out: Tensor | None, result: Tensor) -> Tensor:
     return out
 
 
-def computed(out: Tensor, function: Callable[..., Tensor], *operands: Any) -> Tensor:
-    """`into(out, function(*operands))`, computed in the memory of out if the result is known to have its shape, dtype and place.
+def computed(out: Tensor, function: Callable[..., Tensor], *arguments: Any) -> Tensor:
+    """`into(out, function(*arguments))`, computed in the memory of out if the result is known to fit: see `written`."""
+    return out if written(out, function, *arguments) else into(out, function(*arguments))
 
-    It is known for tensors of one shape and dtype on one place. What is traced or recorded for gradients is copied, and so are
-    small results, which takes less time than to find out.
+
+def written(out: Any, function: Callable[..., Tensor], *arguments: Any) -> bool:
+    """Computes function(*arguments) in the memory of out if the result is known to fit, and says whether it has.
+
+    It is known to have the shape and the place of out if an operand has these and the other tensors broadcast to it, and its
+    dtype if `Operator.keeps` says so; Python numbers of the kind of that dtype do not change it. What is traced or recorded for
+    gradients is left to the caller.
     """
-    if (
-        traces
-        or small(out) is not None
-        or not all(isinstance(x, Tensor) for x in (out, *operands))
-        or asks(out, *operands)
-    ):
-        return into(out, function(*operands))
-    mine, first, *others = meta(out), *map(meta, operands)
-    keeps = _operators[function].keeps
-    kind = first.dtype if any(word in first.dtype.name for word in keeps.split()) else None
-    if keeps == "test":
-        kind = _dtype.bool_
-    alike = all((m.dtype, m.shape, m.place) == (first.dtype, first.shape, first.place) for m in others)
-    if alike and (mine.dtype, mine.shape, mine.place) == (kind, first.shape, first.place):
-        writer(function)(out, *operands)
-        return out
-    return into(out, function(*operands))
+    if traces or not isinstance(out, Tensor):
+        return False
+    row, mine, kind, alike = _operators[function], meta(out), None, False
+    operands = arguments[: len(row.operands)]
+    others = False
+    for x in operands:
+        if not isinstance(x, Tensor):
+            others = True
+            continue
+        m = meta(x)
+        if kind is None:
+            kind = m.dtype
+        if m.dtype is not kind:
+            return False
+        if m is mine or (m.shape == mine.shape and m.place == mine.place):  # metas are often one object
+            alike = True
+        elif not beside(m, mine):
+            return False
+    if not alike or kind is None or row.results.get(kind) is not mine.dtype:
+        return False
+    if others:
+        for x, (_, flags) in zip(operands, row.operands):
+            if not isinstance(x, Tensor) and not weak(x, kind, flags):
+                return False
+    if asks(out, *operands):
+        return False
+    writer(function)(out, *arguments)
+    return True
+
+
+def beside(m: Meta, result: Meta) -> bool:
+    """Whether a tensor broadcasts to a result without enlarging it, and is on its place or a number on the CPU."""
+    if m.place != result.place and (m.place.kind != _place.CPU or m.shape):
+        return False
+    pairs = zip(reversed(m.shape), reversed(result.shape))
+    return len(m.shape) <= len(result.shape) and all(n in (1, size) for n, size in pairs)
+
+
+def weak(x: Any, kind: _dtype.DType, flags: int) -> bool:
+    """Whether an operand that is no tensor is left out, or a number that does not change the dtype of tensors beside it."""
+    if x is None:
+        return bool(flags & OPTIONAL)
+    return bool(flags & SCALAR) and (x.__class__ is int or (x.__class__ is float and kind.is_floating))
 
 
 def take(x: Tensor, result: Tensor) -> None:
@@ -488,6 +530,8 @@ def mixed(general: Callable[..., Any], x: Tensor, y: Any, left: bool = False) ->
     if isinstance(y, np.ndarray):
         y = from_array(y, meta(x).place)
     elif isinstance(y, (str, bytes)):  # == and != of other things are False and True, as in Python
+        if spelled(general) == "multiply" and meta(x).numel == 1:
+            return NotImplemented  # Python repeats the text
         raise TypeError(f"[{called(spelled(general))}] got a Tensor and {y!r}; want a Tensor, an array or a number")
     elif not isinstance(y, (Tensor, *_complex.NUMBERS)):
         try:
@@ -540,5 +584,5 @@ __all__ = [
     "ANYWHERE", "A_INTS", "FLOAT", "INT", "NONE", "NOTHING", "PLACE", "SLICE_MS", "SMALL", "TENSOR", "call",
     "call_into", "call_many", "call_view", "collect", "computed", "either", "element_type", "expression", "flag", "flush", "index",
     "integer", "integers", "into", "mixed", "number", "operand", "operator", "packed", "reflected", "renamed", "resolve",
-    "short", "take", "tensor", "unary", "whole", "writer",
+    "short", "take", "tensor", "unary", "whole", "writer", "written",
 ]  # fmt: skip

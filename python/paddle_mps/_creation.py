@@ -164,7 +164,10 @@ def to_tensor(
 
 
 def from_python(data: Any, by_default: bool) -> np.ndarray[Any, Any]:
-    """An array of Python numbers; floating-point ones in the default dtype if that is asked for."""
+    """An array of Python numbers; floating-point ones in the default dtype if that is asked for.
+
+    Tensors right in the list keep their dtype, as in Paddle; in lists inside of it they count as numbers.
+    """
     try:
         array = np.array(data)
     except ValueError:
@@ -179,7 +182,7 @@ def from_python(data: Any, by_default: bool) -> np.ndarray[Any, Any]:
         return array if _dtype.default() is _dtype.float64 else array.astype(np.complex64)
     if array.dtype.kind == "f" and by_default and not has_tensor(data):
         return converted(array, _dtype.default())
-    if array.dtype.kind == "i":
+    if array.dtype.kind == "i" and not has_tensor(data):
         return array.astype(np.int64)
     return array
 
@@ -196,7 +199,7 @@ def unfit(data: Any) -> str:
 
 
 def has_tensor(data: Any) -> bool:
-    return isinstance(data, Tensor) or (isinstance(data, (list, tuple)) and any(map(has_tensor, data)))
+    return isinstance(data, (list, tuple)) and any(isinstance(x, Tensor) for x in data)
 
 
 def converted(array: np.ndarray[Any, Any], dtype: DType) -> np.ndarray[Any, Any]:

@@ -242,10 +242,11 @@ def logit(x: Tensor, eps: float | Tensor | None = None, name: str | None = None)
     if eps is not None and eps > 0:
         below = _operators.where(x > 1 - eps, full_0d(x, 1 - eps), x)
         x = _operators.where(below < eps, full_0d(x, eps), below)
-    # Around 0.5, where the quotient is near 1 and its rounding would be all that is left, 2 * x - 1 is exact, and
-    # x / (1 - x) is 1 + (2 * x - 1) / (1 - x).
-    middle, rest = _operators.abs(x - 0.5) <= 0.25, 1 - x
-    return _operators.where(middle, _operators.log1p((2 * x - 1) / rest), _operators.log(x / rest))
+    # Around 0.5, where the quotient is near 1 and its rounding would be all that is left, x - 0.5 is exact, and
+    # x / (1 - x) is 1 + 2 * (x - 0.5) / (1 - x).
+    offset, rest = x - 0.5, 1 - x
+    middle = _operators.abs(offset) <= 0.25
+    return _operators.where(middle, _operators.log1p(2 * offset / rest), _operators.log(x / rest))
 
 
 @in_single
@@ -725,7 +726,7 @@ def hypot_(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def copysign_(x: Tensor, y: Tensor | Scalar, name: str | None = None) -> Tensor:
     """`copysign`, whose result takes the place of x; returns x."""
-    return in_place(copysign, x, y)
+    return in_place(copysign, x, y, operator=_operators.copysign if isinstance(y, Tensor) else None)
 
 
 def lcm_(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:

@@ -421,6 +421,15 @@ def beside(value: Any, x: Tensor) -> Tensor:
     )
 
 
+def factor(value: Any, x: Tensor) -> Tensor:
+    """What x is multiplied with as a matrix in an expression: an array takes the dtype of x, as in Paddle, unless one is complex."""
+    if isinstance(value, Tensor):
+        return value
+    m = meta(x)
+    keeps = value.dtype.kind == "c" or m.dtype.is_complex
+    return to_tensor(value, None if keeps else m.dtype, place=m.place)
+
+
 def behind(given: Tensor, axes: Sequence[int], rank: int, tensors: Sequence[Tensor]) -> Tensor:
     """The value with the axes of the indices in front, where index_put has them.
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from . import _grad, _operators
-from ._call import take, tensor
+from ._call import take, tensor, written
 from ._caller import called
 from ._errors import rename
 from ._objects import Tensor, meta
 
 
-def in_place(function: Callable[..., Tensor], x: Any, *arguments: Any) -> Tensor:
+def in_place(
+    function: Callable[..., Tensor], x: Any, *arguments: Any, operator: Callable[..., Tensor] | None = None
+) -> Tensor:
     """Gives x the value of function(x, *arguments), and returns x.
 
     A result of another dtype changes the dtype of x, as in Paddle; views of the old value keep it.
+
+    Args:
+        operator: of `_operators`, for a function that does no more with these arguments than call it. It computes in the memory
+            of x where it can; everything else computes a new tensor, which is copied into x.
 
     Raises:
         ValueError: the result has another shape than x.
@@ -23,9 +29,11 @@ def in_place(function: Callable[..., Tensor], x: Any, *arguments: Any) -> Tensor
     name = function.__name__
     mine = tensor(x, name + "_", "x")
     _grad.graded_leaf(mine, name + "_")
-    # A gradient may read what x was, so that the function gets a copy.
-    operand = _operators.assign(mine) if _grad.asks(mine) else mine
     try:
+        if operator is not None and written(mine, operator, mine, *arguments):
+            return mine
+        # A gradient may read what x was, so that the function gets a copy.
+        operand = _operators.assign(mine) if _grad.asks(mine) else mine
         result = function(operand, *arguments)
     except Exception as error:
         rename(error, [name], called(f"{name}_"))

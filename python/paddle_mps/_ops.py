@@ -164,7 +164,7 @@ def multiply(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=N
 
 def multiply_(x, y, name=None):
     """`multiply`, whose result takes the place of x; returns x."""
-    return in_place(multiply, x, y)
+    return in_place(multiply, x, y, operator=_operators.multiply)
 
 
 def floor_divide(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -192,7 +192,7 @@ def floor_divide(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, oth
 
 def floor_divide_(x, y, name=None):
     """`floor_divide`, whose result takes the place of x; returns x."""
-    return in_place(floor_divide, x, y)
+    return in_place(floor_divide, x, y, operator=_operators.floor_divide)
 
 
 def remainder(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -220,7 +220,7 @@ def remainder(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=
 
 def remainder_(x, y, name=None):
     """`remainder`, whose result takes the place of x; returns x."""
-    return in_place(remainder, x, y)
+    return in_place(remainder, x, y, operator=_operators.remainder)
 
 
 mod = remainder
@@ -300,7 +300,7 @@ def bitwise_and(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, othe
 
 def bitwise_and_(x, y, name=None):
     """`bitwise_and`, whose result takes the place of x; returns x."""
-    return in_place(bitwise_and, x, y)
+    return in_place(bitwise_and, x, y, operator=_operators.bitwise_and)
 
 
 def bitwise_or(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other=None):
@@ -328,7 +328,7 @@ def bitwise_or(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other
 
 def bitwise_or_(x, y, name=None):
     """`bitwise_or`, whose result takes the place of x; returns x."""
-    return in_place(bitwise_or, x, y)
+    return in_place(bitwise_or, x, y, operator=_operators.bitwise_or)
 
 
 def bitwise_xor(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, other=None):
@@ -356,7 +356,7 @@ def bitwise_xor(x=REQUIRED, y=REQUIRED, out=None, name=None, *, input=None, othe
 
 def bitwise_xor_(x, y, name=None):
     """`bitwise_xor`, whose result takes the place of x; returns x."""
-    return in_place(bitwise_xor, x, y)
+    return in_place(bitwise_xor, x, y, operator=_operators.bitwise_xor)
 
 
 def logaddexp(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -454,7 +454,7 @@ def equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None
 
 def equal_(x, y, name=None):
     """`equal`, whose result takes the place of x; returns x."""
-    return in_place(equal, x, y)
+    return in_place(equal, x, y, operator=_operators.equal)
 
 
 def not_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -482,7 +482,7 @@ def not_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=
 
 def not_equal_(x, y, name=None):
     """`not_equal`, whose result takes the place of x; returns x."""
-    return in_place(not_equal, x, y)
+    return in_place(not_equal, x, y, operator=_operators.not_equal)
 
 
 def less_than(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -510,7 +510,7 @@ def less_than(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=
 
 def less_than_(x, y, name=None):
     """`less_than`, whose result takes the place of x; returns x."""
-    return in_place(less_than, x, y)
+    return in_place(less_than, x, y, operator=_operators.less_than)
 
 
 less = less_than
@@ -542,7 +542,7 @@ def less_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other
 
 def less_equal_(x, y, name=None):
     """`less_equal`, whose result takes the place of x; returns x."""
-    return in_place(less_equal, x, y)
+    return in_place(less_equal, x, y, operator=_operators.less_equal)
 
 
 def greater_than(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -570,7 +570,7 @@ def greater_than(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, oth
 
 def greater_than_(x, y, name=None):
     """`greater_than`, whose result takes the place of x; returns x."""
-    return in_place(greater_than, x, y)
+    return in_place(greater_than, x, y, operator=_operators.greater_than)
 
 
 def greater_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -598,7 +598,7 @@ def greater_equal(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, ot
 
 def greater_equal_(x, y, name=None):
     """`greater_equal`, whose result takes the place of x; returns x."""
-    return in_place(greater_equal, x, y)
+    return in_place(greater_equal, x, y, operator=_operators.greater_equal)
 
 
 def logical_and(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -626,7 +626,7 @@ def logical_and(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, othe
 
 def logical_and_(x, y, name=None):
     """`logical_and`, whose result takes the place of x; returns x."""
-    return in_place(logical_and, x, y)
+    return in_place(logical_and, x, y, operator=_operators.logical_and)
 
 
 def logical_or(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -654,7 +654,7 @@ def logical_or(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other
 
 def logical_or_(x, y, name=None):
     """`logical_or`, whose result takes the place of x; returns x."""
-    return in_place(logical_or, x, y)
+    return in_place(logical_or, x, y, operator=_operators.logical_or)
 
 
 def logical_xor(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -682,7 +682,7 @@ def logical_xor(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, othe
 
 def logical_xor_(x, y, name=None):
     """`logical_xor`, whose result takes the place of x; returns x."""
-    return in_place(logical_xor, x, y)
+    return in_place(logical_xor, x, y, operator=_operators.logical_xor)
 
 
 def gcd(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
@@ -736,7 +736,7 @@ def abs(x=REQUIRED, name=None, *, out=None, input=None):
 
 def abs_(x, name=None):
     """`abs`, whose result takes the place of x; returns x."""
-    return in_place(abs, x)
+    return in_place(abs, x, operator=_operators.abs)
 
 
 def neg(x=REQUIRED, name=None, *, out=None, input=None):
@@ -761,7 +761,7 @@ def neg(x=REQUIRED, name=None, *, out=None, input=None):
 
 def neg_(x, name=None):
     """`neg`, whose result takes the place of x; returns x."""
-    return in_place(neg, x)
+    return in_place(neg, x, operator=_operators.neg)
 
 
 def sign(x=REQUIRED, name=None, *, out=None, input=None):
@@ -806,7 +806,7 @@ def exp(x=REQUIRED, name=None, *, out=None, input=None):
 
 def exp_(x, name=None):
     """`exp`, whose result takes the place of x; returns x."""
-    return in_place(exp, x)
+    return in_place(exp, x, operator=_operators.exp)
 
 
 def expm1(x=REQUIRED, name=None, *, out=None, input=None):
@@ -831,7 +831,7 @@ def expm1(x=REQUIRED, name=None, *, out=None, input=None):
 
 def expm1_(x, name=None):
     """`expm1`, whose result takes the place of x; returns x."""
-    return in_place(expm1, x)
+    return in_place(expm1, x, operator=_operators.expm1)
 
 
 def log(x=REQUIRED, name=None, *, out=None, input=None):
@@ -856,7 +856,7 @@ def log(x=REQUIRED, name=None, *, out=None, input=None):
 
 def log_(x, name=None):
     """`log`, whose result takes the place of x; returns x."""
-    return in_place(log, x)
+    return in_place(log, x, operator=_operators.log)
 
 
 def log1p(x=REQUIRED, name=None, *, out=None, input=None):
@@ -881,7 +881,7 @@ def log1p(x=REQUIRED, name=None, *, out=None, input=None):
 
 def log1p_(x, name=None):
     """`log1p`, whose result takes the place of x; returns x."""
-    return in_place(log1p, x)
+    return in_place(log1p, x, operator=_operators.log1p)
 
 
 def log2(x=REQUIRED, name=None, *, out=None, input=None):
@@ -906,7 +906,7 @@ def log2(x=REQUIRED, name=None, *, out=None, input=None):
 
 def log2_(x, name=None):
     """`log2`, whose result takes the place of x; returns x."""
-    return in_place(log2, x)
+    return in_place(log2, x, operator=_operators.log2)
 
 
 def sqrt(x=REQUIRED, name=None, *, out=None, input=None):
@@ -931,7 +931,7 @@ def sqrt(x=REQUIRED, name=None, *, out=None, input=None):
 
 def sqrt_(x, name=None):
     """`sqrt`, whose result takes the place of x; returns x."""
-    return in_place(sqrt, x)
+    return in_place(sqrt, x, operator=_operators.sqrt)
 
 
 def rsqrt(x=REQUIRED, name=None, *, out=None, input=None):
@@ -956,7 +956,7 @@ def rsqrt(x=REQUIRED, name=None, *, out=None, input=None):
 
 def rsqrt_(x, name=None):
     """`rsqrt`, whose result takes the place of x; returns x."""
-    return in_place(rsqrt, x)
+    return in_place(rsqrt, x, operator=_operators.rsqrt)
 
 
 def square(x=REQUIRED, name=None, *, out=None, input=None):
@@ -981,7 +981,7 @@ def square(x=REQUIRED, name=None, *, out=None, input=None):
 
 def square_(x, name=None):
     """`square`, whose result takes the place of x; returns x."""
-    return in_place(square, x)
+    return in_place(square, x, operator=_operators.square)
 
 
 def reciprocal(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1006,7 +1006,7 @@ def reciprocal(x=REQUIRED, name=None, *, out=None, input=None):
 
 def reciprocal_(x, name=None):
     """`reciprocal`, whose result takes the place of x; returns x."""
-    return in_place(reciprocal, x)
+    return in_place(reciprocal, x, operator=_operators.reciprocal)
 
 
 def sin(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1031,7 +1031,7 @@ def sin(x=REQUIRED, name=None, *, out=None, input=None):
 
 def sin_(x, name=None):
     """`sin`, whose result takes the place of x; returns x."""
-    return in_place(sin, x)
+    return in_place(sin, x, operator=_operators.sin)
 
 
 def cos(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1056,7 +1056,7 @@ def cos(x=REQUIRED, name=None, *, out=None, input=None):
 
 def cos_(x, name=None):
     """`cos`, whose result takes the place of x; returns x."""
-    return in_place(cos, x)
+    return in_place(cos, x, operator=_operators.cos)
 
 
 def tan(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1081,7 +1081,7 @@ def tan(x=REQUIRED, name=None, *, out=None, input=None):
 
 def tan_(x, name=None):
     """`tan`, whose result takes the place of x; returns x."""
-    return in_place(tan, x)
+    return in_place(tan, x, operator=_operators.tan)
 
 
 def tanh(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1106,7 +1106,7 @@ def tanh(x=REQUIRED, name=None, *, out=None, input=None):
 
 def tanh_(x, name=None):
     """`tanh`, whose result takes the place of x; returns x."""
-    return in_place(tanh, x)
+    return in_place(tanh, x, operator=_operators.tanh)
 
 
 def sinh(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1131,7 +1131,7 @@ def sinh(x=REQUIRED, name=None, *, out=None, input=None):
 
 def sinh_(x, name=None):
     """`sinh`, whose result takes the place of x; returns x."""
-    return in_place(sinh, x)
+    return in_place(sinh, x, operator=_operators.sinh)
 
 
 def cosh(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1156,7 +1156,7 @@ def cosh(x=REQUIRED, name=None, *, out=None, input=None):
 
 def cosh_(x, name=None):
     """`cosh`, whose result takes the place of x; returns x."""
-    return in_place(cosh, x)
+    return in_place(cosh, x, operator=_operators.cosh)
 
 
 def floor(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1181,7 +1181,7 @@ def floor(x=REQUIRED, name=None, *, out=None, input=None):
 
 def floor_(x, name=None):
     """`floor`, whose result takes the place of x; returns x."""
-    return in_place(floor, x)
+    return in_place(floor, x, operator=_operators.floor)
 
 
 def ceil(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1206,7 +1206,7 @@ def ceil(x=REQUIRED, name=None, *, out=None, input=None):
 
 def ceil_(x, name=None):
     """`ceil`, whose result takes the place of x; returns x."""
-    return in_place(ceil, x)
+    return in_place(ceil, x, operator=_operators.ceil)
 
 
 def erf(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1231,7 +1231,7 @@ def erf(x=REQUIRED, name=None, *, out=None, input=None):
 
 def erf_(x, name=None):
     """`erf`, whose result takes the place of x; returns x."""
-    return in_place(erf, x)
+    return in_place(erf, x, operator=_operators.erf)
 
 
 def logical_not(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1256,7 +1256,7 @@ def logical_not(x=REQUIRED, name=None, *, out=None, input=None):
 
 def logical_not_(x, name=None):
     """`logical_not`, whose result takes the place of x; returns x."""
-    return in_place(logical_not, x)
+    return in_place(logical_not, x, operator=_operators.logical_not)
 
 
 def isnan(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1341,7 +1341,7 @@ def bitwise_not(x=REQUIRED, out=None, name=None, *, input=None):
 
 def bitwise_not_(x, name=None):
     """`bitwise_not`, whose result takes the place of x; returns x."""
-    return in_place(bitwise_not, x)
+    return in_place(bitwise_not, x, operator=_operators.bitwise_not)
 
 
 bitwise_invert = bitwise_not
@@ -1370,7 +1370,7 @@ def acos(x=REQUIRED, name=None, *, out=None, input=None):
 
 def acos_(x, name=None):
     """`acos`, whose result takes the place of x; returns x."""
-    return in_place(acos, x)
+    return in_place(acos, x, operator=_operators.acos)
 
 
 def asin(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1395,7 +1395,7 @@ def asin(x=REQUIRED, name=None, *, out=None, input=None):
 
 def asin_(x, name=None):
     """`asin`, whose result takes the place of x; returns x."""
-    return in_place(asin, x)
+    return in_place(asin, x, operator=_operators.asin)
 
 
 def atan(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1420,7 +1420,7 @@ def atan(x=REQUIRED, name=None, *, out=None, input=None):
 
 def atan_(x, name=None):
     """`atan`, whose result takes the place of x; returns x."""
-    return in_place(atan, x)
+    return in_place(atan, x, operator=_operators.atan)
 
 
 def acosh(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1445,7 +1445,7 @@ def acosh(x=REQUIRED, name=None, *, out=None, input=None):
 
 def acosh_(x, name=None):
     """`acosh`, whose result takes the place of x; returns x."""
-    return in_place(acosh, x)
+    return in_place(acosh, x, operator=_operators.acosh)
 
 
 def asinh(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1470,7 +1470,7 @@ def asinh(x=REQUIRED, name=None, *, out=None, input=None):
 
 def asinh_(x, name=None):
     """`asinh`, whose result takes the place of x; returns x."""
-    return in_place(asinh, x)
+    return in_place(asinh, x, operator=_operators.asinh)
 
 
 def atanh(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1495,7 +1495,7 @@ def atanh(x=REQUIRED, name=None, *, out=None, input=None):
 
 def atanh_(x, name=None):
     """`atanh`, whose result takes the place of x; returns x."""
-    return in_place(atanh, x)
+    return in_place(atanh, x, operator=_operators.atanh)
 
 
 def log10(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1520,7 +1520,7 @@ def log10(x=REQUIRED, name=None, *, out=None, input=None):
 
 def log10_(x, name=None):
     """`log10`, whose result takes the place of x; returns x."""
-    return in_place(log10, x)
+    return in_place(log10, x, operator=_operators.log10)
 
 
 def relu(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1545,7 +1545,7 @@ def relu(x=REQUIRED, name=None, *, out=None, input=None):
 
 def relu_(x, name=None):
     """`relu`, whose result takes the place of x; returns x."""
-    return in_place(relu, x)
+    return in_place(relu, x, operator=_operators.relu)
 
 
 def sigmoid(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1570,7 +1570,7 @@ def sigmoid(x=REQUIRED, name=None, *, out=None, input=None):
 
 def sigmoid_(x, name=None):
     """`sigmoid`, whose result takes the place of x; returns x."""
-    return in_place(sigmoid, x)
+    return in_place(sigmoid, x, operator=_operators.sigmoid)
 
 
 def softplus(x=REQUIRED, beta=1, threshold=20, name=None, *, out=None, input=None):
@@ -1592,8 +1592,7 @@ def softplus(x=REQUIRED, beta=1, threshold=20, name=None, *, out=None, input=Non
     """
     if input is not None:
         x = chosen("softplus", "x", x, REQUIRED, "input", input)
-    result = _operators.softplus(x, beta, threshold)
-    return result if out is None else into(out, result)
+    return _operators.softplus(x, beta, threshold) if out is None else computed(out, _operators.softplus, x, beta, threshold)
 
 
 def leaky_relu(x=REQUIRED, negative_slope=0.01, name=None, *, out=None, input=None):
@@ -1614,8 +1613,7 @@ def leaky_relu(x=REQUIRED, negative_slope=0.01, name=None, *, out=None, input=No
     """
     if input is not None:
         x = chosen("leaky_relu", "x", x, REQUIRED, "input", input)
-    result = _operators.leaky_relu(x, negative_slope)
-    return result if out is None else into(out, result)
+    return _operators.leaky_relu(x, negative_slope) if out is None else computed(out, _operators.leaky_relu, x, negative_slope)
 
 
 def max(x=REQUIRED, axis=None, keepdim=False, name=None, *, out=None, input=None, dim=None):
@@ -1861,7 +1859,7 @@ def lgamma(x=REQUIRED, name=None, *, out=None, input=None):
 
 def lgamma_(x, name=None):
     """`lgamma`, whose result takes the place of x; returns x."""
-    return in_place(lgamma, x)
+    return in_place(lgamma, x, operator=_operators.lgamma)
 
 
 gammaln = lgamma
@@ -1890,7 +1888,7 @@ def digamma(x=REQUIRED, name=None, *, out=None, input=None):
 
 def digamma_(x, name=None):
     """`digamma`, whose result takes the place of x; returns x."""
-    return in_place(digamma, x)
+    return in_place(digamma, x, operator=_operators.digamma)
 
 
 def erfinv(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1915,7 +1913,7 @@ def erfinv(x=REQUIRED, name=None, *, out=None, input=None):
 
 def erfinv_(x, name=None):
     """`erfinv`, whose result takes the place of x; returns x."""
-    return in_place(erfinv, x)
+    return in_place(erfinv, x, operator=_operators.erfinv)
 
 
 def i0(x=REQUIRED, name=None, *, out=None, input=None):
@@ -1940,7 +1938,7 @@ def i0(x=REQUIRED, name=None, *, out=None, input=None):
 
 def i0_(x, name=None):
     """`i0`, whose result takes the place of x; returns x."""
-    return in_place(i0, x)
+    return in_place(i0, x, operator=_operators.i0)
 
 
 def i0e(x=REQUIRED, name=None, *, out=None, input=None):

@@ -339,6 +339,7 @@ class Tensor(
         array = self.numpy()
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    __module__ = "paddle_mps"  # where programs find it: type(x) is <class 'paddle_mps.Tensor'>
     __array_ufunc__ = None  # array + tensor is a tensor; np.add(array, tensor) is a TypeError
 
     def __dlpack__(
@@ -406,10 +407,16 @@ class Tensor(
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         m = meta(self)
-        return rebuild, (self.numpy(), m.dtype, m.place)
+        return rebuild, (self.numpy(), m.dtype, m.place, self.stop_gradient)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        return self.clone()
+        """A leaf of its own, as in Paddle: gradients of the copy are not those of the tensor."""
+        copy: Tensor = self.detach().clone()
+        if not self.stop_gradient:
+            copy.stop_gradient = False
+        if self.persistable:
+            copy.persistable = True
+        return copy
 
     def cpu(self) -> Tensor:
         """The tensor on the CPU: itself, over the same memory, if it is there."""
@@ -499,12 +506,14 @@ class Tensor(
         return id(self)
 
     def __matmul__(self, y: Any) -> Tensor:
-        return self.matmul(y) if isinstance(y, Tensor) else NotImplemented
+        if not isinstance(y, (np.ndarray, Tensor)):
+            return NotImplemented
+        return self.matmul(_indexing.factor(y, self))
 
     def __rmatmul__(self, y: Any) -> Tensor:
         if not isinstance(y, (np.ndarray, Tensor)):
             return NotImplemented
-        return _indexing.beside(y, self).matmul(self)
+        return _indexing.factor(y, self).matmul(self)
 
     def __neg__(self) -> Tensor:
         return _neg(self)
@@ -637,10 +646,13 @@ class Tensor(
     bmm = method(_array.bmm)
 
 
-def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place) -> Tensor:
+def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place, stop_gradient: bool = True) -> Tensor:
     """A pickled tensor."""
     assert _dtype.BY_NUMPY[array.dtype] is dtype
-    return from_array(array, place)
+    x: Tensor = from_array(array, place)
+    if not stop_gradient:
+        x.stop_gradient = False
+    return x
 
 
 def destination(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Place | None, DType | None, Any]:

@@ -66,6 +66,9 @@ def run(arguments: Sequence[str]) -> int:
         if name:
             print(f"\npaddle-mps: got command {name!r}; want one of those above", file=sys.stderr)
         return 2
+    if list(rest) == ["--version"]:
+        print(f"paddle-mps {__version__}")
+        return 0
     return COMMANDS[name][2](rest)
 
 

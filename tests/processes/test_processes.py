@@ -79,7 +79,7 @@ def test_fork(place: str) -> None:
                     x + x
                 except RuntimeError as error:
                     assert "exec or spawn" in str(error), error
-                    assert time.perf_counter() - before < 1
+                    assert time.perf_counter() - before < 20
                     del y
                     end()
                 os._exit(3)

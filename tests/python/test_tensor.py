@@ -177,6 +177,34 @@ def test_pickle_and_copy(place: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "twin_of", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy, copy.copy], ids=["pickle", "deepcopy", "copy"]
+)
+def test_copies_are_leaves_with_gradients_of_their_own(place: str, twin_of: Any) -> None:
+    x = paddle.to_tensor([1.0, 2.0], place=place, stop_gradient=False)
+    x.name = "weights"
+    for original in (x, x * 2.0):
+        with paddle.no_grad():
+            twin = twin_of(original)
+        assert not twin.stop_gradient and twin.is_leaf and twin.name != original.name
+        (twin * twin).sum().backward()
+        assert twin.grad.tolist() == [2 * v for v in original.tolist()] and x.grad is None
+    assert twin_of(x.detach()).stop_gradient
+
+
+def test_the_class_has_its_public_name() -> None:
+    assert repr(type(paddle.ones([1]))) == "<class 'paddle_mps.Tensor'>"
+    assert pickle.loads(pickle.dumps(paddle.Tensor)) is paddle.Tensor
+
+
+def test_a_deep_copy_is_as_persistable_as_the_tensor() -> None:
+    x = paddle.ones([2])
+    assert not copy.deepcopy(x).persistable
+    x.persistable = True
+    assert copy.deepcopy(x).persistable
+
+
+@pytest.mark.parametrize("place", PLACES)
 def test_in_place(place: str) -> None:
     x = paddle.arange(6.0, place=place).reshape([2, 3])
     assert x.add_(paddle.ones([3], place=place)) is x

@@ -50,6 +50,7 @@ def command(*arguments: str) -> int:
         ("selftest --help", "usage: paddle-mps selftest"),
         ("collect-env --help", "usage: paddle-mps collect-env"),
         ("collect-env", f"paddle_mps: {paddle_mps.__version__}"),
+        *[(f"{name} --version", f"paddle-mps {paddle_mps.__version__}") for name in _tool.COMMANDS],
     ],
 )
 def test_help_and_version(capsys: pytest.CaptureFixture[str], line: str, says: str) -> None:

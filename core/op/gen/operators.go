@@ -54,28 +54,50 @@ func operator(b *strings.Builder, row *op.Row, name string, scalar func(*op.Row,
 }
 
 // keeps says when an operator on the elements of tensors of one dtype has a result of that dtype: "bool int float" are the
-// kinds of dtypes for which it has. "test" is an operator whose result is always bool. It is empty for other rows, among them
-// all with attributes: see [op.Row.Direct]. Integers by which an operator divides are left out: a zero among them is an error
-// that is found after elements before it were written.
+// kinds of dtypes for which it has. "test" is an operator whose result is always bool. It is empty for other rows.
 func keeps(row *op.Row) string {
 	made := row.Accepts.Members()
 	for i, d := range made {
-		made[i] = row.Direct(d)
+		made[i] = result(row, d)
 	}
 	if slices.Equal(slices.Compact(made), []dtype.DType{dtype.Bool}) {
 		return "test"
 	}
 	var words []string
-	divides := slices.ContainsFunc(row.In, func(in op.Input) bool { return in.Domain == op.Divisor })
 	for _, kind := range dtypeKinds {
-		if divides && kind.set == dtype.Integers {
-			continue
-		}
-		if !slices.ContainsFunc(kind.set.Members(), func(d dtype.DType) bool { return row.Direct(d) != d }) {
+		if !slices.ContainsFunc(kind.set.Members(), func(d dtype.DType) bool { return result(row, d) != d }) {
 			words = append(words, kind.word)
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// result is the dtype of the result for tensors of dtype d, where that is certain: see [op.Row.Direct], and beside the rows
+// there, of elementwise rows whose attributes say nothing about it.
+func result(row *op.Row, d dtype.DType) dtype.DType {
+	if len(row.Attrs) == 0 && row.Kind != op.Select {
+		return row.Direct(d)
+	}
+	if row.Kind != op.Unary && row.Kind != op.Select || !row.Accepts.Has(d) {
+		return dtype.Invalid
+	}
+	// The condition of where is bool beside operands of any dtype: these are not tensors of one.
+	for i := range row.In {
+		if row.In[i].Domain == op.Condition {
+			return dtype.Invalid
+		}
+	}
+	// The rules are asked about operands without axes, which every shape rule of these kinds accepts. What they cast, a kernel
+	// does not compute in d.
+	var c op.Inference
+	c.Reset(row, make(op.Attrs, len(row.Attrs)))
+	for range row.In {
+		c.In = append(c.In, op.Arg{Type: op.Type{DType: d}})
+	}
+	if row.Fill(c.Attrs) != nil || c.Infer() != nil || c.Cast[0] != d {
+		return dtype.Invalid
+	}
+	return c.Out[0].DType
 }
 
 // dtypeKinds are the kinds of dtypes by the names that Python has for them.

@@ -186,7 +186,12 @@ func inPlace(b *strings.Builder, row *op.Row) {
 	}
 	fmt.Fprintf(b, "\n\ndef %s_(%s):\n", row.Name, strings.Join(append(needed(row), "name=None"), ", "))
 	fmt.Fprintf(b, "    \"\"\"`%s`, whose result takes the place of x; returns x.\"\"\"\n", row.Name)
-	fmt.Fprintf(b, "    return in_place(%s)\n", strings.Join(append([]string{row.Name}, names(row)...), ", "))
+	// The operator itself is given where its result may have the dtype of x, and be computed in its memory.
+	arguments := append([]string{row.Name}, names(row)...)
+	if keeps(row) != "" {
+		arguments = append(arguments, "operator=_operators."+row.Name)
+	}
+	fmt.Fprintf(b, "    return in_place(%s)\n", strings.Join(arguments, ", "))
 }
 
 // methods is the base class of Tensor.

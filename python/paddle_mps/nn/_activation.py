@@ -404,7 +404,7 @@ def hardtanh_(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None =
 
 def leaky_relu_(x: Tensor, negative_slope: Scalar = 0.01, name: str | None = None) -> Tensor:
     """`leaky_relu`, whose result takes the place of x; returns x."""
-    return in_place(leaky_relu, x, negative_slope)
+    return in_place(leaky_relu, x, negative_slope, operator=_operators.leaky_relu)
 
 
 def thresholded_relu_(x: Tensor, threshold: float = 1.0, value: float = 0.0, name: str | None = None) -> Tensor:

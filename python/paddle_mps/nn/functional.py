@@ -116,7 +116,7 @@ def silu(
     if input is not None:
         x = chosen("silu", "x", x, REQUIRED, "input", input)
     if inplace:
-        return in_place(silu, x)
+        return in_place(silu, x, operator=_operators.silu)
     result = _operators.silu(x)
     return result if out is None else into(out, result)
 

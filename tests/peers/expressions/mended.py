@@ -72,6 +72,42 @@ CALLS = [
         """,
     ),
     *lines(
+        "matmul",
+        SETUP,
+        """
+        x @ np.ones([3, 2])
+        x @ np.ones(3, 'float32')
+        np.ones(2) @ x
+        n @ np.ones(3, 'int32')
+        x[:, ::2] @ np.arange(4.0).reshape([2, 2])[::-1]
+        x @ np.ones(2)
+        x @ [1.0, 2.0, 3.0]
+        """,
+    ),
+    *lines(
+        "multiply",
+        SETUP,
+        """
+        'ab' * T(2)
+        T(2) * 'ab'
+        [0] * T(3)
+        T(2) * b'a'
+        """,
+    ),
+    *lines(
+        "to_tensor",
+        SETUP,
+        """
+        T([[T(1.0), 2.0]])
+        T([[T(1.0, dtype='float64')], [2.0]])
+        T([T(1, dtype='int32')])
+        T([T(1, dtype='int32'), True])
+        T([[T(1, dtype='int32'), 2]])
+        T([T([1.0]), [2.0]])
+        T([[[T(1.5, dtype='float64')]]])
+        """,
+    ),
+    *lines(
         "bitwise_right_shift",
         SETUP,
         """
