@@ -338,7 +338,8 @@ static void begin(checker *c, const function *f, int i, int depth) {
   int name;
   space got;
   if (starts(c, i, &name)) return declare_at(c, f, i, name, depth);
-  if (word(c, i) && is(c, i + 1, ":") && !is(c, i + 2, ":") && !is(c, i, "default")) check_fail(c, i, "labeled statements are not supported in Metal");
+  if (word(c, i) && is(c, i + 1, ":") && !is(c, i + 2, ":") && !is(c, i, "default") && !is(c, i, "public") && !is(c, i, "private") && !is(c, i, "protected"))
+    check_fail(c, i, "labeled statements are not supported in Metal");
   const symbol *s = find(c, i);
   if (s && is(c, i + 1, "=") && !is(c, i + 2, "=") && !s->reference && mismatch(c, s, i + 2, behind(c, i + 2), &got))
     check_fail(c, i, "assigning a pointer to address space '%s' to one to address space '%s'", check_space_name(got), check_space_name(s->space));

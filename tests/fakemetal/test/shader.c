@@ -25,7 +25,8 @@ static void verdict(const char *name, const char *wrong) {
 }
 
 static const shader_options safe = {0x30001, false, false, NULL}, fast = {0x30001, true, true, NULL},
-                            halfway = {0x30001, false, true, NULL}; /* safe math, fast functions */
+                            halfway = {0x30001, false, true, NULL}, /* safe math, fast functions */
+                            newer = {0x30002, false, false, NULL};
 
 static const char head[] = "#include <metal_stdlib>\nusing namespace metal;\n";
 
@@ -136,6 +137,16 @@ static void try_results(void) {
     }
     verdict(results[i].name, wrong);
   }
+}
+
+/* Lambda expressions are of the language since version 3.2. */
+static void try_lambda(void) {
+  const char *body = "kernel void f(" XY ", " INDEX ") { float b = 2; auto scaled = [&](float v) { return b * v; }; y[i] = scaled(x[i]); }";
+  char *wrong = run(body, &newer, 8, 8);
+  verdict("lambda expressions", wrong || out[7] != 14 ? wrong ? wrong : "a wrong result" : NULL);
+  char *said = run(body, &safe, 8, 8);
+  verdict("lambda expressions before version 3.2", said && strstr(said, "lambda expressions are not supported") ? NULL : "were taken");
+  free(said);
 }
 
 /* ---- Misuse: what is said of it. */
@@ -364,6 +375,7 @@ static void try_threads_of_an_attribute(void) {
 
 int main(void) {
   try_results();
+  try_lambda();
   try_misuses();
   try_deleted_barrier();
   try_races();
