@@ -224,6 +224,25 @@ static void unique(checker *c) {
   }
 }
 
+/* initializer refuses the value of a constant, between two tokens, that calls a function of the source without constexpr, or
+ * one of Metal's library. */
+static void initializer(checker *c, int from, int to) {
+  static const char *const library[] = {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "pow", "floor", "ceil", "round", "fabs", NULL};
+  for (int i = from; i < to; i++) {
+    if (!word(c, i) || !is(c, i + 1, "(") || is(c, i - 1, ".")) continue;
+    bool known = one_of(c, i, library), constant = false;
+    for (int n = 0; n < c->function_count; n++) {
+      const function *f = &c->functions[n];
+      if (f->method || !same(c, f->name, i)) continue;
+      known = true;
+      for (int at = f->from; at < f->name; at++) constant |= is(c, at, "constexpr");
+    }
+    if (known && !constant)
+      check_fail(c, i, "the initializer of a variable in constant address space is no constant expression: '%.*s' is not constexpr", c->code.list[i].length,
+                 c->code.list[i].text);
+  }
+}
+
 static int scope(checker *c, int i, int end, int record);
 
 /* past is the token behind what ends a declaration: its semicolon, outside of braces. */
@@ -294,6 +313,7 @@ static int declaration(checker *c, int from, int end, int record) {
     constant |= is(c, i, "constant") || is(c, i, "sampler"), indirect |= is(c, i, "*") || is(c, i, "&");
   }
   if (i > from) variable(c, from, i, record);
+  if (i > from && record < 0) initializer(c, i, past(c, i));
   return past(c, i);
 }
 

@@ -486,6 +486,13 @@ kernel void f(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])
     do { sum -= 1; } while (sum > 10);
     x[i] = sum;
 }
+//! accept program scope
+constexpr float third() { return 1.0f / 3; }
+template <typename T> constexpr T twice(T x) { return 2 * x; }
+constant float scale = third();
+constant float2 scales = float2(twice(2.0f), third());
+constant uint sizes[] = {twice(2u), sizeof(float4), numeric_limits<uchar>::max()};
+kernel void f(device float *x [[buffer(0)]]) { threadgroup float t[twice(8)]; t[0] = scale; x[0] = t[0] + scales.y + sizes[0]; }
 //! accept namespaces
 namespace mine {
 constant float pi = 3.14159265f;
@@ -555,6 +562,9 @@ kernel void g(device float *x [[buffer(0)]]) { x[0] = 1; }
 inline float third() { return 1.0f / 3; }
 constant float scale = third();
 kernel void f(device float *x [[buffer(0)]]) { x[0] *= scale; }
+//! refuse program scope: constant
+constant float e = exp(1.0f);
+kernel void f(device float *x [[buffer(0)]]) { x[0] *= e; }
 //! refuse program scope: initial
 constant float scale;
 kernel void f(device float *x [[buffer(0)]]) { x[0] *= scale; }
