@@ -306,8 +306,9 @@ static int declaration(checker *c, int from, int end, int record) {
     } else if (is(c, i, "(")) {
       int after = token_closing(&c->code, i) + 1;
       if (constant && !indirect && is(c, after, ";")) break;
-      for (int at = i - 1; name < 0; at--)
+      for (int at = i - 1; name < 0 && at >= from; at--)
         if (word(c, at) && (at == i - 1 || is(c, at + 1, "<"))) name = at;
+      if (name < 0) break;
       return function_at(c, from, name, i, record);
     }
     constant |= is(c, i, "constant") || is(c, i, "sampler"), indirect |= is(c, i, "*") || is(c, i, "&");
@@ -467,6 +468,7 @@ char *shader_check(const char *given, uint32_t language, bool *recurses, char **
   for (int i = 0; i < all.count; i++)
     if (all.list[i].kind != SPACE) c.code.list[c.code.count++] = all.list[i];
   free(all.list);
+  token_end(&c.code);
   words(&c);
   scope(&c, 0, c.code.count, -1);
   c.calls = calloc((size_t)c.function_count * c.function_count + 1, 1);

@@ -16,6 +16,8 @@
 #include "shader_internal.h"
 #include "shader_token.h"
 
+enum { MOST_SPACES = 16 };
+
 typedef struct {
   shader_library *library;
   const shader_constant *constants;
@@ -23,7 +25,8 @@ typedef struct {
   shader_text out, entries;
   shader_text shared; /* the sizes of the threadgroup variables of the function so far, as a sum */
   char *error;
-  int entry_count, braces, parens;
+  int entry_count, braces, parens; /* braces of namespaces are not counted */
+  int spaces[MOST_SPACES], space_count; /* the tokens that name the namespaces that are open, 0 for one without a name */
   int most_threads; /* that an attribute says of the next kernel; 0: none has */
   int host_name;    /* the string that an attribute gives to the next kernel; 0: none does */
   bool divides;     /* divisions become those of shader/divide.h */
@@ -33,6 +36,7 @@ typedef struct {
 typedef struct kernel {
   struct kernel *next;
   char *name, *arguments; /* of the call in an entry */
+  char *full;             /* the name with its namespaces */
   bool template;
   int most_threads;
   shader_slot buffers[SHADER_BUFFERS];
@@ -158,10 +162,20 @@ static void bind(translator *t, kernel *k, int from, int to, shader_text *call) 
     complain(t, from, "attribute '%.*s' of an argument is unknown here", t->tokens.list[p.attribute].length, t->tokens.list[p.attribute].text);
 }
 
+/* qualified is the name at a token behind those of the namespaces that are open. */
+static char *qualified(const translator *t, int name) {
+  shader_text full = {0};
+  for (int n = 0; n < t->space_count; n++)
+    if (t->spaces[n]) shader_append(&full, "%.*s::", t->tokens.list[t->spaces[n]].length, t->tokens.list[t->spaces[n]].text);
+  shader_append(&full, "%.*s", t->tokens.list[name].length, t->tokens.list[name].text);
+  return full.text;
+}
+
 /* define notes the kernel whose name is at i. */
 static kernel *define(translator *t, int i, bool template) {
   kernel *k = calloc(1, sizeof *k);
   k->name = token_copy(&t->tokens, i);
+  k->full = qualified(t, i);
   k->template = template;
   k->most_threads = t->most_threads, t->most_threads = 0;
   shader_text call = {0};
@@ -279,7 +293,7 @@ static char *signature(translator *t, const kernel *k, int open) {
     else if (t->tokens.list[i].kind == WORD) word(t, i);
     else emit(t, i);
   }
-  char *called = shader_format("static_cast<void (*)%s>(::%s)", t->out.text, k->name);
+  char *called = shader_format("static_cast<void (*)%s>(::%s)", t->out.text, k->full);
   free(t->out.text);
   t->out = kept;
   return called;
@@ -290,10 +304,9 @@ static char *instance(translator *t, const kernel *k, int i) {
   int open = token_next(&t->tokens, i);
   if (token_is(&t->tokens, open, "(")) return signature(t, k, open);
   shader_text called = {0};
-  for (int j = i, end = token_closing(&t->tokens, open); j <= end; j++) t->tokens.list[j].kind == WORD ? shader_append(&called, "%.*s", t->tokens.list[j].length, t->tokens.list[j].text) : shader_append_bytes(&called, t->tokens.list[j].text, t->tokens.list[j].length);
-  char *name = shader_format("::%s", called.text);
-  free(called.text);
-  return name;
+  shader_append(&called, "::%s", k->full);
+  for (int j = open, end = token_closing(&t->tokens, open); j <= end; j++) shader_append_bytes(&called, t->tokens.list[j].text, t->tokens.list[j].length);
+  return called.text;
 }
 
 /* instantiate reads "template [[host_name("n")]] kernel ... name<arguments>" from its first word on. */
@@ -308,7 +321,7 @@ static void instantiate(translator *t, kernel *kernels, int i) {
     for (kernel *k = kernels; k; k = k->next) {
       if (!k->template || !token_is(&t->tokens, at, k->name)) continue;
       char *called = instance(t, k, at);
-      enter(t, k, string ? shader_format("%.*s", t->tokens.list[string].length - 2, t->tokens.list[string].text + 1) : shader_format("%s", k->name), called);
+      enter(t, k, string ? shader_format("%.*s", t->tokens.list[string].length - 2, t->tokens.list[string].text + 1) : shader_format("%s", k->full), called);
       free(called);
       return;
     }
@@ -369,7 +382,7 @@ static bool instantiates(const translator *t, int i) {
 /* api_name is the name that a program finds a kernel by: that of its attribute, if it has one. */
 static char *api_name(const translator *t, const kernel *k) {
   const token *s = &t->tokens.list[t->host_name];
-  if (!t->host_name || s->kind != STRING) return shader_format("%s", k->name);
+  if (!t->host_name || s->kind != STRING) return shader_format("%s", k->full);
   return shader_format("%.*s", s->length - 2, s->text + 1);
 }
 
@@ -426,10 +439,28 @@ static void choose(translator *t, int i) {
   shader_append(&t->out, ">()");
 }
 
+/* enters_namespace reports whether the brace at i opens a namespace, and notes its name. */
+static bool enters_namespace(translator *t, int i) {
+  int before = token_previous(&t->tokens, i), name = 0;
+  if (!token_is(&t->tokens, i, "{") || t->braces > 0 || t->space_count == MOST_SPACES) return false;
+  if (before >= 0 && t->tokens.list[before].kind == WORD && !token_is(&t->tokens, before, "namespace")) name = before, before = token_previous(&t->tokens, before);
+  if (!token_is(&t->tokens, before, "namespace")) return false;
+  t->spaces[t->space_count++] = name;
+  return true;
+}
+
+/* leaves_namespace reports whether the brace at i closes the innermost namespace. */
+static bool leaves_namespace(translator *t, int i) {
+  if (!token_is(&t->tokens, i, "}") || t->braces > 0 || t->space_count == 0) return false;
+  t->space_count--;
+  return true;
+}
+
 /* token_at translates the token at i and answers the last one that is done with. */
 static int token_at(translator *t, kernel **kernels, int i) {
   int end;
   if (t->tokens.list[i].kind == MARK) {
+    if (enters_namespace(t, i) || leaves_namespace(t, i)) return emit(t, i), i;
     t->braces += token_is(&t->tokens, i, "{") - token_is(&t->tokens, i, "}");
     if (t->braces == 0) free(t->shared.text), t->shared = (shader_text){0};
     t->parens += token_is(&t->tokens, i, "(") - token_is(&t->tokens, i, ")");
@@ -454,7 +485,7 @@ static int token_at(translator *t, kernel **kernels, int i) {
   if ((token_is(&t->tokens, i, "kernel") || token_is(&t->tokens, i, "compute")) && t->parens == 0 && !instantiates(t, i) && t->tokens.list[named(t, i)].kind == WORD) {
     kernel *k = define(t, named(t, i), is_template(t, i));
     k->next = *kernels, *kernels = k;
-    char *own = shader_format("::%s", k->name);
+    char *own = shader_format("::%s", k->full);
     if (!k->template) enter(t, k, api_name(t, k), own);
     free(own);
     t->host_name = 0;
@@ -481,6 +512,7 @@ static void forget(kernel *k) {
     kernel *rest = k->next;
     free(k->name);
     free(k->arguments);
+    free(k->full);
     free(k);
     k = rest;
   }

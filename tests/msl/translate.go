@@ -39,6 +39,7 @@ func keepLength(text string) func(string) string {
 	return func(old string) string { return text + strings.Repeat(" ", len(old)-len(text)) }
 }
 
+// scalars are the types of a vector's components, as Metal names them.
 const scalars = `(?:u?(?:char|short|int|long)|half|float|bool)`
 
 var (
@@ -53,6 +54,8 @@ var (
 	typeParameter = regexp.MustCompile(`\b(?:typename|class)\s+([A-Za-z_]\w*)`)
 )
 
+// What a name is decides how its constructor is written: a class has none that clang would not know.
+//
 // typeNames are the names of a program that may be vectors, and whether they are known to be.
 func typeNames(text string) map[string]bool {
 	all := map[string]bool{}
@@ -116,6 +119,8 @@ func vectors(text string) string {
 	return string(out)
 }
 
+// A single value may be a vector of another type, which no literal takes; of several values each is a part of the vector.
+//
 // constructed is what to write for the constructor whose arguments begin at a parenthesis and for their end, and the
 // length of the type's name; 0 if it is none.
 func constructed(text string, open int, names map[string]bool, inside bool) (before, after string, length int) {
@@ -147,6 +152,9 @@ var (
 	conversion      = regexp.MustCompile(`^(?:metal::)?(?:` + scalars + `[234]?|vec<.*>|[su]?int\d+_t|size_t|sizeof|as_type<.*>|.*numeric_limits<.*>.*|is_function_constant_defined)$`)
 )
 
+// A function of Metal's library is no constant expression, and clang would otherwise compute the constant when the program
+// starts, as C++ does.
+//
 // initialised has clang check that the initialiser of a constant is constant where it calls functions. Without a call it
 // is made of literals and other constants, floats included, which clang takes for constants only with constexpr.
 func initialised(text string) string {

@@ -48,7 +48,7 @@ static char *run(const char *body, const shader_options *o, uint64_t threads, ui
       .buffers = {{in, sizeof memory.in, 0, false}, {out, sizeof memory.out, 0, false}}, .threadgroup = {1024},
       .groups = {(threads + group - 1) / group, 1, 1}, .group = {group, 1, 1}, .threads = {threads, 1, 1}};
   shader_counts counts;
-  error = shader_run(shader_find(l, "f"), &d, &counts, NULL);
+  error = shader_run(shader_find(l, shader_find(l, "f") ? "f" : "mine::inner::f"), &d, &counts, NULL);
   shader_library_free(l);
   return error;
 }
@@ -122,6 +122,8 @@ static const struct {
     {"a kernel by its attribute", "[[host_name(\"f\"), kernel]] void other(" XY ", " INDEX ") { y[i] = x[i]; }", 8, 8, {0, 1, 7}},
     {"a template of a kernel", "template <typename T> [[kernel]] void f(device const T *x [[buffer(0)]], device T *y [[buffer(1)]], " INDEX ") { y[i] = x[i] + T(1); }\ntemplate [[kernel]] void f(device const float *, device float *, uint);", 8, 8, {1, 2, 8}},
     {"an instance of a template", "template <typename T, int n> kernel void g(device const T *x [[buffer(0)]], device T *y [[buffer(1)]], " INDEX ") { threadgroup T t[n]; t[i % n] = x[i] * n; y[i] = t[i % n]; }\ntemplate [[host_name(\"f\")]] kernel void g<float, 8>(device const float *, device float *, uint);", 8, 8, {0, 8, 56}},
+    {"a kernel in a namespace", "namespace mine { constant float two = 2; namespace inner { kernel void f(" XY ", " LOCAL ") { threadgroup float t[64]; t[i] = x[i]; y[i] = two * t[i]; } } }", 8, 8, {0, 2, 14}},
+    {"an instance in a namespace", "namespace mine { namespace inner { template <typename T> kernel void f(device const T *x [[buffer(0)]], device T *y [[buffer(1)]], " INDEX ") { y[i] = x[i]; }\ntemplate kernel void f<float>(device const float *, device float *, uint); } }", 8, 8, {0, 1, 7}},
     {"overloads by address space", "float g(device const float *x) { return x[1]; }\nfloat g(constant float *x) { return x[1]; }\nfloat g(thread float *x) { return x[1] * 10; }\nconstant float c[2] = {0, 5};\nkernel void f(" XY ", " INDEX ") { float t[2] = {0, x[i]}; y[i] = g(x) + g(c) + g(t); }", 8, 8, {6, 16, 76}},
     {"a nan is one", "kernel void f(" XY ", " INDEX ") { y[i] = isnan(sqrt(x[i] - 0.5f)) ? 1 : 2; }", 8, 8, {1, 2, 2}},
     {"min drops a nan", "kernel void f(" XY ", " INDEX ") { y[i] = min(x[i], NAN) + fmax(x[i], NAN); }", 8, 8, {0, 2, 14}},
@@ -178,6 +180,8 @@ static const struct {
     {"recurses too deeply", "uint g(uint n) { return n == 0x7fffffff ? 1 : 1 + g(n + 1); }\nkernel void f(" XY ", " INDEX ") { y[i] = g(i); }", "uses too many stack frames"},
     {"recurses too deeply beside others", "uint g(uint n) { return n == 0x7fffffff ? 1 : 1 + g(n + 1); }\nkernel void f(" XY ", " LOCAL ") { threadgroup_barrier(mem_flags::mem_none); y[i] = g(i); }", "uses too many stack frames"},
     {"has a constant that is not constant", "float g();\nfloat g() { return 1; }\nconstant float c = g() + g();\nkernel void f(" XY ", " INDEX ") { y[i] = c + g(); }", "is no constant expression"},
+    {"ends in the middle", "kernel void f(" XY ") { float", "program_source:3:"},
+    {"has parentheses without a name", "<(1);", "program_source:3:"},
     {"lacks a buffer", "kernel void f(" XY ", device float *z [[buffer(5)]]) { z[0] = 1; }", "nothing is bound at buffer 5"},
 };
 
