@@ -505,7 +505,7 @@ kernel void f(device float *x [[buffer(0)]]) { x[0] = turn(x[1]) + mine::pi; }
 namespace mine {
 kernel void f(device float *x [[buffer(0)]], uint i [[thread_index_in_threadgroup]]) { threadgroup float t[32]; t[i] = x[i]; x[i] = t[i]; }
 }
-kernel void f(device float *x [[buffer(0)]]) { x[0] = 0; }
+kernel void g(device float *x [[buffer(0)]]) { x[0] = 0; }
 //! accept unions and bit fields
 union Bits { float f; uint u; };
 struct Flags { uint low : 4; uint high : 12; };
