@@ -122,7 +122,7 @@ static int spawn(const char *const *arguments, const char *output) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static const char *const headers[] = {"metal.h", "entry.h", "types.h", "math.h", "meet.h", "atomic.h", "fast.h", "divide.h", "strict.h", "names.h", "matrix.h"};
+static const char *const headers[] = {"metal.h", "entry.h", "types.h", "traits.h", "math.h", "linear.h", "meet.h", "atomic.h", "fast.h", "divide.h", "strict.h", "names.h", "matrix.h"};
 
 /* -Og: a shader is compiled for a few threadgroups, and -O1 takes a third longer. It too inlines what has to be, such as
  * barriers; see meet.h. */
@@ -161,6 +161,7 @@ static void mode(command *c, const shader_library *l, char version[static 32]) {
     add(c, "-ffast-math");
     add(c, "-D__METAL_FAST__");
   }
+  if (l->recurses) add(c, "-finstrument-functions");
   add(c, l->contracts ? "-ffp-contract=fast" : "-ffp-contract=off");
   if (!l->contracts) return;
 #if defined(__x86_64__)
@@ -269,7 +270,7 @@ static char *run_compiler(command *c, const char *input, const char *output) { r
 
 /* key is the hash of a library's mode: all that mode says. */
 static uint64_t key(const shader_library *l) {
-  return tools.headers ^ l->language ^ (uint64_t)l->fast << 40 ^ (uint64_t)l->contracts << 41;
+  return tools.headers ^ l->language ^ (uint64_t)l->fast << 40 ^ (uint64_t)l->contracts << 41 ^ (uint64_t)l->recurses << 42;
 }
 
 /* may_contract reports whether multiplications and additions of a source may be fused: its own pragma
@@ -354,6 +355,9 @@ static char *link_counted(command *c, const char *in, const char *out) {
 static char *link_shared(command *c, const char *in, const char *out) {
   add(c, "-shared");
   add(c, "-lm");
+#if !defined(__APPLE__)
+  add(c, "-Wl,-Bsymbolic"); /* the C library has functions of the names of those that -finstrument-functions calls */
+#endif
   if (tools.clang) return run_compiler(c, in, out);
   add(c, "-nostdlib");
   return compile_with(c, in, out, "-lgcc");
@@ -390,7 +394,10 @@ static bool load(shader_library *l, const char *path, char **error) {
   void (*start)(const shader_services *) = l->handle ? (void (*)(const shader_services *))dlsym(l->handle, "shader_start") : NULL;
   const char **image = l->handle ? dlsym(l->handle, "shader_image") : NULL;
   if (!start || !image) {
-    *error = shader_format("%s", dlerror());
+    const char *words = dlerror();
+    bool dynamic = words && strstr(words, "__asan_before_dynamic_init"); /* what such a variable would call */
+    *error = dynamic ? shader_format("program_source: error: the initializer of a variable in address space constant is no constant expression")
+                     : shader_format("%s", words);
     return false;
   }
   shader_services services = shader_service;
@@ -414,7 +421,7 @@ static shader_library *make(const char *source, const shader_options *o, char **
   l->language = o->language, l->fast = o->fast, l->fast_functions = o->fast_functions, l->contracts = may_contract(source);
   bool macros = strstr(source, "#if") || strstr(source, "#define");
   char *plain = macros ? shader_preprocess(l, source, error) : NULL, *text = NULL, *path = NULL;
-  char *checked = !macros || plain ? shader_check(plain ? plain : source, error) : NULL;
+  char *checked = !macros || plain ? shader_check(plain ? plain : source, l->language, &l->recurses, error) : NULL;
   if (checked) text = shader_translate(l, checked, o->constants, error);
   if (text) path = build(l, text, error);
   bool good = path && load(l, path, error);
@@ -430,7 +437,7 @@ static shader_library *make(const char *source, const shader_options *o, char **
 char *shader_diagnose(const char *source) {
   shader_library l = {.language = 3 << 16};
   char *error = NULL, *plain = strstr(source, "#if") || strstr(source, "#define") ? shader_preprocess(&l, source, &error) : NULL;
-  if (!error) free(shader_check(plain ? plain : source, &error));
+  if (!error) free(shader_check(plain ? plain : source, l.language, &l.recurses, &error));
   free(plain);
   return error;
 }

@@ -88,6 +88,15 @@ static int arguments(checker *c, int i) {
   return end;
 }
 
+/* check_points_to_function reports whether the type at i is a pointer to a function: (*name)(parameters). */
+bool check_points_to_function(const checker *c, int i) {
+  if (!is(c, i, "(") || !is(c, i + 1, "*")) return false;
+  int end = token_closing(&c->code, i);
+  for (int at = i + 2; at < end; at++)
+    if (!word(c, at) && !is(c, at, "[") && !is(c, at, "]") && c->code.list[at].kind != NUMBER) return false;
+  return is(c, end + 1, "(");
+}
+
 symbol check_declarator(checker *c, int from, int to, space base) {
   symbol s = {.name = -1, .from = from, .to = to};
   space now = base;
@@ -99,8 +108,10 @@ symbol check_declarator(checker *c, int from, int to, space base) {
       i = token_closing(&c->code, i);
     } else if (is(c, i, "<") && word(c, i - 1)) {
       i = arguments(c, i);
-    } else if (is(c, i, "(") && is(c, i + 1, "*")) {
-      check_fail(c, i, "pointers to functions are not supported");
+    } else if (check_points_to_function(c, i)) {
+      s.name = word(c, i + 2) ? i + 2 : s.name; /* (*name)(parameters): functions have no address space */
+      s.space = NO_SPACE, s.function = true;
+      break;
     } else if (star || reference) {
       if (!now && !deduced) check_fail(c, i, "%s type must have explicit address space qualifier", star ? "pointer" : "reference");
       s.space = now, now = NO_SPACE, deduced = false;
@@ -133,6 +144,9 @@ static void parameters(checker *c, function *f, int open) {
     bool optional = false;
     for (int i = from; i < at; i++) optional |= is(c, i, "=");
     if (f->arity < MOST_PARAMETERS) f->parameters[f->arity++] = check_declarator(c, from, at, NO_SPACE);
+    const symbol *p = &f->parameters[f->arity - 1];
+    if (!p->pointers && !p->reference && !p->function && p->space > SPACE_THREAD && !p->array)
+      check_fail(c, from, "parameter may not be qualified with an address space");
     f->least += !optional;
     from = at + 1;
   }
@@ -142,12 +156,13 @@ static void parameters(checker *c, function *f, int open) {
 static int function_at(checker *c, int from, int name, int open, int record) {
   c->functions = realloc(c->functions, (c->function_count + 1) * sizeof *c->functions);
   function *f = &c->functions[c->function_count++];
-  *f = (function){.begin = c->template_begin >= 0 ? c->template_begin : from, .from = from, .name = name, .record = record, .method = record >= 0};
+  *f = (function){.begin = c->template_begin >= 0 ? c->template_begin : from, .from = from, .name = name, .record = record, .method = record >= 0, .nested = c->namespaces > 0};
   if (record < 0 || !same(c, record, name)) {
     symbol result = check_declarator(c, from, name, NO_SPACE);
     f->result = result.pointers || result.reference ? result.space : NO_SPACE;
   }
   for (int i = from; i < name; i++) f->kernel |= is(c, i, "kernel");
+  if (record < 0 && is(c, name, "main")) check_fail(c, name, "a function cannot be called 'main'");
   parameters(c, f, open);
   int i = token_closing(&c->code, open) + 1;
   bool list = false; /* of what a constructor initialises */
@@ -179,6 +194,53 @@ static void variable(checker *c, int from, int to, int record) {
   }
   if (own != SPACE_CONSTANT && !sampler) check_fail(c, s.name, "program scope variable must reside in constant address space");
   check_declare(c, s);
+}
+
+/* host_name is the string of an attribute between two tokens, -1 for none. */
+static int host_name(const checker *c, int from, int to) {
+  for (int i = from; i < to; i++)
+    if (is(c, i, "host_name") && is(c, i + 1, "(") && c->code.list[i + 2].kind == STRING) return i + 2;
+  return -1;
+}
+
+/* api_name is what the API finds a kernel by that is no template; NULL for other functions. */
+static const token *api_name(const checker *c, const function *f) {
+  if (!f->kernel || f->begin != f->from || !f->body || f->nested) return NULL;
+  int given = host_name(c, f->from, f->name);
+  return &c->code.list[given >= 0 ? given : f->name];
+}
+
+/* unique refuses two functions that the API finds by one name. */
+static void unique(checker *c) {
+  for (int i = 0; i < c->function_count && !c->error; i++) {
+    const function *f = &c->functions[i];
+    const token *name = api_name(c, f);
+    for (int j = 0; name && j < i; j++) {
+      const token *other = api_name(c, &c->functions[j]);
+      bool quoted = name->kind == STRING, also = other && other->kind == STRING;
+      if (other && name->length - 2 * quoted == other->length - 2 * also && !memcmp(name->text + quoted, other->text + also, name->length - 2 * quoted))
+        check_fail(c, f->name, "kernel '%.*s' has the same name as another", name->length - 2 * quoted, name->text + quoted);
+    }
+  }
+}
+
+/* initializer refuses the value of a constant, between two tokens, that calls a function of the source without constexpr, or
+ * one of Metal's library. */
+static void initializer(checker *c, int from, int to) {
+  static const char *const library[] = {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tan", "tanh", "pow", "floor", "ceil", "round", "fabs", NULL};
+  for (int i = from; i < to; i++) {
+    if (!word(c, i) || !is(c, i + 1, "(") || is(c, i - 1, ".")) continue;
+    bool known = one_of(c, i, library), constant = false;
+    for (int n = 0; n < c->function_count; n++) {
+      const function *f = &c->functions[n];
+      if (f->method || !same(c, f->name, i)) continue;
+      known = true;
+      for (int at = f->from; at < f->name; at++) constant |= is(c, at, "constexpr");
+    }
+    if (known && !constant)
+      check_fail(c, i, "the initializer of a variable in constant address space is no constant expression: '%.*s' is not constexpr", c->code.list[i].length,
+                 c->code.list[i].text);
+  }
 }
 
 static int scope(checker *c, int i, int end, int record);
@@ -236,19 +298,23 @@ static int declaration(checker *c, int from, int end, int record) {
       name = i++;
       while (i + 1 < end && (!is(c, i + 1, "(") || (is(c, i, "(") && !is(c, i + 1, "(")))) i++;
       if (is(c, i, "(")) i++;
+    } else if (name < 0 && check_points_to_function(c, i)) {
+      i = token_closing(&c->code, token_closing(&c->code, i) + 1);
     } else if (is(c, i, "(") && name < 0 && (is(c, i + 1, "*") || (!word(c, i - 1) && !is(c, i - 1, ">")))) {
       check_declarator(c, from, i + 2, NO_SPACE);
       break;
     } else if (is(c, i, "(")) {
       int after = token_closing(&c->code, i) + 1;
       if (constant && !indirect && is(c, after, ";")) break;
-      for (int at = i - 1; name < 0; at--)
+      for (int at = i - 1; name < 0 && at >= from; at--)
         if (word(c, at) && (at == i - 1 || is(c, at + 1, "<"))) name = at;
+      if (name < 0) break;
       return function_at(c, from, name, i, record);
     }
     constant |= is(c, i, "constant") || is(c, i, "sampler"), indirect |= is(c, i, "*") || is(c, i, "&");
   }
   if (i > from) variable(c, from, i, record);
+  if (i > from && record < 0) initializer(c, i, past(c, i));
   return past(c, i);
 }
 
@@ -266,7 +332,7 @@ static int scope(checker *c, int i, int end, int record) {
     }
     if (is(c, i, "namespace")) {
       while (i < end && !is(c, i, "{") && !is(c, i, ";")) i++;
-      if (is(c, i, "{")) scope(c, i + 1, token_closing(&c->code, i), -1), i = token_closing(&c->code, i);
+      if (is(c, i, "{")) c->namespaces++, scope(c, i + 1, token_closing(&c->code, i), -1), c->namespaces--, i = token_closing(&c->code, i);
       i++;
     } else if (is(c, i, "typedef")) {
       i = typedef_at(c, i);
@@ -294,13 +360,22 @@ static int scope(checker *c, int i, int end, int record) {
 
 /* ---- Words. */
 
+/* lambda reports whether a lambda expression begins at i: brackets that are neither an index nor an attribute. */
+static bool lambda(const checker *c, int i) {
+  if (!is(c, i, "[") || token_attribute(&c->code, i) || token_attribute(&c->code, i - 1)) return false;
+  int end = token_closing(&c->code, i);
+  bool begins = is(c, i - 1, "=") || is(c, i - 1, "(") || is(c, i - 1, ",") || is(c, i - 1, "return") || is(c, i - 1, "{") || is(c, i - 1, ";");
+  return begins && (is(c, end + 1, "(") || is(c, end + 1, "{"));
+}
+
 /* words refuses what is no word of the language, wherever it stands. */
 static void words(checker *c) {
   static const char *const missing[] = {"double", "new", "virtual", "try", "catch", "throw", "goto", "dynamic_cast", "typeid", "asm", "register",
-                                        "thread_local", "__asm__", "__float128", NULL};
+                                        "thread_local", "noexcept", "__asm__", "__float128", NULL};
   static const char *const known[] = {"__attribute__", "__LINE__", "__FILE__", "__func__", "__FUNCTION__", "__restrict", "__restrict__", NULL};
   for (int i = 0; i < c->code.count; i++) {
     const token *k = &c->code.list[i];
+    if (c->language < 0x30002 && lambda(c, i)) check_fail(c, i, "lambda expressions are not supported in Metal before version 3.2");
     if (k->kind != WORD) continue;
     if (one_of(c, i, missing) || (is(c, i, "delete") && !is(c, i - 1, "="))) {
       check_fail(c, i, "'%.*s' is not supported in Metal", k->length, k->text);
@@ -314,6 +389,16 @@ static void words(checker *c) {
 
 /* ---- Overloads by address space. */
 
+/* qualifiers passes const and address spaces at *i, and reports whether they make what follows const in C++. */
+static bool qualifiers(const checker *c, int *i, space *found) {
+  bool constant = false;
+  for (; check_space(c, *i) || is(c, *i, "const"); ++*i) {
+    if (check_space(c, *i)) *found = check_space(c, *i);
+    constant |= is(c, *i, "const") || is(c, *i, "constant");
+  }
+  return constant;
+}
+
 /* twins reports whether two functions are the same but for address spaces. */
 static bool twins(const checker *c, const function *a, const function *b) {
   if (!a->body || !b->body || !same(c, a->name, b->name) || (a->record >= 0) != (b->record >= 0)) return false;
@@ -321,10 +406,9 @@ static bool twins(const checker *c, const function *a, const function *b) {
   int i = a->begin, j = b->begin;
   bool differ = false;
   for (; i <= a->end && j <= b->end; i++, j++) {
-    differ |= check_space(c, i) != check_space(c, j);
-    while (check_space(c, i)) i++;
-    while (check_space(c, j)) j++;
-    if (!same(c, i, j)) return false;
+    space here = NO_SPACE, there = NO_SPACE;
+    if (qualifiers(c, &i, &here) != qualifiers(c, &j, &there) || !same(c, i, j)) return false;
+    differ |= here != there;
   }
   return differ && i > a->end && j > b->end;
 }
@@ -344,14 +428,47 @@ static char *without(const checker *c, const char *source) {
   return text;
 }
 
-char *shader_check(const char *source, char **error) {
-  checker c = {.template_begin = -1};
+/* attributes_without writes the list of attributes between two ends, but for one name; whether that was among them. */
+static bool attributes_without(shader_text *out, const char *from, const char *to, const char *name) {
+  bool found = false, any = false;
+  for (const char *at = from; at < to;) {
+    const char *end = at;
+    for (int depth = 0; end < to && (depth || *end != ','); end++) depth += (*end == '(') - (*end == ')');
+    const char *first = at, *last = end;
+    while (first < last && isspace((unsigned char)*first)) first++;
+    while (last > first && isspace((unsigned char)last[-1])) last--;
+    if ((size_t)(last - first) == strlen(name) && !memcmp(first, name, last - first)) found = true;
+    else shader_append(out, "%s%.*s", any ? "," : "[[", (int)(end - at), at), any = true;
+    at = end + 1;
+  }
+  if (any) shader_append(out, "]]");
+  return found;
+}
+
+/* kernel_words is source with [[kernel]] written as kernel, behind what else is in the list of attributes. */
+static char *kernel_words(const char *source) {
+  shader_text out = {0};
+  for (const char *open, *close; (open = strstr(source, "[[")) && (close = strstr(open, "]]")); source = close + 2) {
+    shader_append_bytes(&out, source, open - source);
+    size_t before = out.length;
+    bool found = attributes_without(&out, open + 2, close, "kernel");
+    if (found) shader_append(&out, out.length > before ? " kernel" : "kernel");
+    else out.length = before, shader_append_bytes(&out, open, close + 2 - open);
+  }
+  shader_append(&out, "%s", source);
+  return out.text;
+}
+
+char *shader_check(const char *given, uint32_t language, bool *recurses, char **error) {
+  checker c = {.template_begin = -1, .language = language};
+  char *source = kernel_words(given);
   token_list all = {0};
   token_split(&all, source);
   c.code.list = malloc((all.count + 1) * sizeof *all.list);
   for (int i = 0; i < all.count; i++)
     if (all.list[i].kind != SPACE) c.code.list[c.code.count++] = all.list[i];
   free(all.list);
+  token_end(&c.code);
   words(&c);
   scope(&c, 0, c.code.count, -1);
   c.calls = calloc((size_t)c.function_count * c.function_count + 1, 1);
@@ -360,12 +477,15 @@ char *shader_check(const char *source, char **error) {
     if (c.functions[i].body) check_body(&c, &c.functions[i]);
   }
   check_recursion(&c);
+  unique(&c);
   char *text = c.error ? NULL : without(&c, source);
+  *recurses = c.recurses;
   *error = c.error;
   free(c.code.list);
   free(c.functions);
   free(c.symbols);
   free(c.types);
   free(c.calls);
+  free(source);
   return text;
 }

@@ -21,7 +21,7 @@ typedef struct {
   int from, to;                   /* tokens of the declaration */
   space space;                    /* of what it points or refers to, else its own; NO_SPACE where none is written */
   int pointers;                   /* how many stars */
-  bool reference, array, readonly;
+  bool reference, array, readonly, function;
   int depth;                      /* of braces */
 } symbol;
 
@@ -31,7 +31,7 @@ typedef struct {
   int begin, from, name, body, end; /* tokens, with the template's parameters and without; body is 0 for a declaration */
   int record;                     /* the name of the struct that it is in, -1 for none */
   int arity, least;               /* parameters, and those without a default */
-  bool kernel, method, found;
+  bool kernel, method, found, nested; /* in a namespace */
   unsigned spaces;                /* of a method: a bit for each address space of *this */
   space result;                   /* where the result points to */
   symbol parameters[MOST_PARAMETERS];
@@ -39,12 +39,15 @@ typedef struct {
 
 typedef struct {
   token_list code;                /* without SPACE */
+  uint32_t language;              /* version: major << 16 | minor */
+  bool recurses;                  /* a function calls itself, directly or not */
   function *functions;
   int function_count;
   symbol *symbols;                /* of the program, then of the function that is looked at */
   int symbol_count, symbol_room;
   int *types;                     /* names of types of the source */
   int type_count, type_room;
+  int namespaces;                 /* that are open where a declaration is being read */
   int template_begin;             /* of the declaration that is being read, -1 for no template */
   unsigned char *calls;           /* function_count squared: who calls whom */
   char *error;
@@ -56,6 +59,9 @@ void check_fail(checker *c, int at, const char *format, ...) __attribute__((form
 /* The address space that a token names. */
 space check_space(const checker *c, int i);
 const char *check_space_name(space s);
+
+/* Whether the type at i is a pointer to a function, with or without a name. */
+bool check_points_to_function(const checker *c, int i);
 
 /* Reads a declaration of one name from its specifiers on; base is the address space of specifiers before them. */
 symbol check_declarator(checker *c, int from, int to, space base);

@@ -79,11 +79,28 @@ static space pointer_space(const checker *c, int from, int to) {
   return s->pointers ? s->space : own_space(s);
 }
 
+/* kind is the type that a variable's declaration names, -1 if none is known. */
+static int kind(const checker *c, const symbol *s) {
+  for (int i = s->from; i < s->name; i++)
+    if (check_is_type(c, i)) return i;
+  return -1;
+}
+
+/* copied reports whether a constant reference may refer to a copy of an expression, which a thread makes: of another type. An
+ * object of the same type is no copy. */
+static bool copied(const checker *c, const symbol *to, int from, int end) {
+  const symbol *s = find(c, from);
+  if (!to->readonly) return false;
+  if (!s || from + 1 != end) return true;
+  int mine = kind(c, to), other = kind(c, s);
+  return mine < 0 || other < 0 || !same(c, mine, other);
+}
+
 /* mismatch reports whether a pointer or reference cannot be made from an expression, and the two address spaces. */
 static bool mismatch(const checker *c, const symbol *to, int from, int end, space *got) {
   *got = NO_SPACE;
   if (to->pointers == 1 && !to->reference && !to->array) *got = pointer_space(c, from, end);
-  if (to->reference && !to->pointers && !to->readonly) *got = object_space(c, from, end);
+  if (to->reference && !to->pointers && !copied(c, to, from, end)) *got = object_space(c, from, end);
   return *got && to->space && *got != to->space;
 }
 
@@ -146,6 +163,7 @@ static bool starts(const checker *c, int i, int *name) {
 
 /* length refuses the length of an array, in the brackets at open, that is not known when the program is compiled. */
 static void length(checker *c, int open) {
+  if (is(c, open + 1, "0") && is(c, open + 2, "]")) check_fail(c, open, "zero-length arrays are not permitted");
   for (int i = open + 1, end = token_closing(&c->code, open); i < end; i++) {
     const symbol *s = is(c, i - 1, ".") || is(c, i - 1, ":") ? NULL : find(c, i);
     if (s && (s->reference || (!s->readonly && s->space != SPACE_CONSTANT))) check_fail(c, open, "variable length arrays are not supported");
@@ -176,6 +194,26 @@ static void declare_at(checker *c, const function *f, int i, int name, int depth
 
 /* ---- Calls. */
 
+/* is_vector reports whether a variable is a vector of the language, or a pointer to or an array of them. */
+static bool is_vector(const symbol *s, const checker *c) {
+  for (int i = s->from; i < s->name; i++) {
+    token type = c->code.list[i];
+    checker alone = {.code = {&type, 1}}; /* which knows no types of the program */
+    if (strchr("234", type.text[type.length - 1]) && check_is_type(&alone, 0)) return true;
+  }
+  return false;
+}
+
+/* element reports whether an expression is one component of a vector by its name, to which no reference can refer. */
+static bool element(const checker *c, int from, int end) {
+  const symbol *s = find(c, from);
+  if (!s || !is_vector(s, c)) return false;
+  int at = from + 1, levels = s->pointers + s->array;
+  for (; levels > 0 && is(c, at, "["); levels--) at = token_closing(&c->code, at) + 1;
+  const token *k = &c->code.list[at + 1];
+  return levels == 0 && is(c, at, ".") && at + 2 == end && k->kind == WORD && k->length == 1 && strchr("xyzwrgba", *k->text);
+}
+
 /* fits reports whether the arguments from open on may be those of a function. */
 static bool fits(const checker *c, const function *f, int open, int *count) {
   int end = token_closing(&c->code, open), n = 0;
@@ -183,7 +221,8 @@ static bool fits(const checker *c, const function *f, int open, int *count) {
   for (int from = open + 1; from < end; n++) {
     int to = behind(c, from);
     space got;
-    if (n < f->arity && mismatch(c, &f->parameters[n], from, to, &got)) good = false;
+    const symbol *p = n < f->arity ? &f->parameters[n] : NULL;
+    if (p && (mismatch(c, p, from, to, &got) || (p->reference && !p->pointers && !p->readonly && element(c, from, to)))) good = false;
     from = to + 1;
   }
   *count = n;
@@ -192,19 +231,20 @@ static bool fits(const checker *c, const function *f, int open, int *count) {
 
 /* call checks a call of a function of the source, and notes it. */
 static void call(checker *c, int caller, int name) {
-  int known = 0, possible = 0, defined = 0, callee = 0, count;
+  int known = 0, possible = 0, defined = 0, count;
   for (int i = 0; i < c->function_count; i++) {
     const function *f = &c->functions[i];
     if (f->method || !same(c, f->name, name)) continue;
     bool good = fits(c, f, name + 1, &count);
     if (count < f->least || count > f->arity) continue;
     known++, possible += good;
-    if (f->body) defined++, callee = i;
+    if (f->body) defined++, c->calls[caller * c->function_count + i] = 1; /* of overloads, any */
     if (f->kernel) check_fail(c, name, "kernel '%.*s' cannot be called", c->code.list[name].length, c->code.list[name].text);
   }
   if (known && !possible)
-    check_fail(c, name, "no matching function for call to '%.*s': an argument is in another address space", c->code.list[name].length, c->code.list[name].text);
-  if (defined == 1) c->calls[caller * c->function_count + callee] = 1;
+    check_fail(c, name, "no matching function for call to '%.*s': an argument is in another address space, or a component of a vector", c->code.list[name].length, c->code.list[name].text);
+  if (known && !defined)
+    check_fail(c, name, "function '%.*s' is called but defined nowhere", c->code.list[name].length, c->code.list[name].text);
 }
 
 /* is_atomic reports whether a variable is declared as an atomic object, or as a pointer to one, with no other name for that type. */
@@ -223,16 +263,6 @@ static void atomic(checker *c, int name) {
   space here = pointer_space(c, name + 2, behind(c, name + 2));
   if (here == SPACE_THREAD || here == SPACE_CONSTANT)
     check_fail(c, name, "no matching function for call to '%.*s': the object is in address space '%s'", k->length, k->text, check_space_name(here));
-}
-
-/* is_vector reports whether a variable is a vector of the language, or a pointer to or an array of them. */
-static bool is_vector(const symbol *s, const checker *c) {
-  for (int i = s->from; i < s->name; i++) {
-    token type = c->code.list[i];
-    checker alone = {.code = {&type, 1}}; /* which knows no types of the program */
-    if (strchr("234", type.text[type.length - 1]) && check_is_type(&alone, 0)) return true;
-  }
-  return false;
 }
 
 /* address refuses the address of a vector's component, where the & at i is no operator of two numbers. */
@@ -308,6 +338,8 @@ static void begin(checker *c, const function *f, int i, int depth) {
   int name;
   space got;
   if (starts(c, i, &name)) return declare_at(c, f, i, name, depth);
+  if (word(c, i) && is(c, i + 1, ":") && !is(c, i + 2, ":") && !is(c, i, "default") && !is(c, i, "public") && !is(c, i, "private") && !is(c, i, "protected"))
+    check_fail(c, i, "labeled statements are not supported in Metal");
   const symbol *s = find(c, i);
   if (s && is(c, i + 1, "=") && !is(c, i + 2, "=") && !s->reference && mismatch(c, s, i + 2, behind(c, i + 2), &got))
     check_fail(c, i, "assigning a pointer to address space '%s' to one to address space '%s'", check_space_name(got), check_space_name(s->space));
@@ -318,7 +350,6 @@ static void begin(checker *c, const function *f, int i, int depth) {
 
 /* use looks at a name or parenthesis, wherever it stands. */
 static void use(checker *c, const function *f, int i) {
-  if (is(c, i, "(") && is(c, i + 1, "*") && word(c, i + 2) && is(c, i + 3, ")") && is(c, i + 4, "(")) check_fail(c, i, "pointers to functions are not supported");
   if (is(c, i, "(")) return cast(c, i);
   if (is(c, i, "&")) return address(c, i);
   if (!word(c, i)) return;
@@ -366,9 +397,8 @@ static bool reaches(checker *c, int from, int target) {
 }
 
 void check_recursion(checker *c) {
-  for (int i = 0; i < c->function_count && !c->error; i++) {
+  for (int i = 0; i < c->function_count && !c->recurses; i++) {
     for (int n = 0; n < c->function_count; n++) c->functions[n].found = false;
-    int name = c->functions[i].name;
-    if (reaches(c, i, i)) check_fail(c, name, "recursion is not supported: '%.*s' calls itself", c->code.list[name].length, c->code.list[name].text);
+    c->recurses = reaches(c, i, i);
   }
 }

@@ -33,6 +33,7 @@ typedef struct {
   void (*arithmetic)(uint32_t instructions);
   void (*mute)(int32_t step);
   void (*atomic)(int32_t begins);   /* accesses until the next call are those of an atomic function */
+  void (*frame)(const void *address); /* a function of a source that recurses begins, with its frame there */
   void (*wrong)(const char *words); /* what a kernel did; it does not return */
   int32_t worst, fast_functions, inexact_fast, naive_fmod;
 } shader_services;
@@ -61,15 +62,16 @@ struct shader_function {
 struct shader_library {
   char *source;
   uint32_t language;
-  bool fast, fast_functions, contracts;
+  bool fast, fast_functions, contracts, recurses;
   void *handle;
   const char *image, *image_end; /* the loaded object: constants lie in it */
   struct shader_function *functions;
 };
 
-/* shader_check.c: holds source without macros to the rules that C++ has not. The source, in which of functions that
- * differ in address spaces alone there is one; NULL with *error on failure. */
-char *shader_check(const char *source, char **error);
+/* shader_check.c: holds source without macros to the rules that C++ has not, of a version of the language. The source, in
+ * which of functions that differ in address spaces alone there is one, and whether a function may call itself; NULL with
+ * *error on failure. */
+char *shader_check(const char *source, uint32_t language, bool *recurses, char **error);
 
 /* shader_source.c: the C++ text of a library, and its functions. NULL with *error on failure. */
 char *shader_translate(shader_library *library, const char *source, const shader_constant *constants, char **error);

@@ -247,6 +247,15 @@ static void mute(int32_t step) {
 
 static void wrong(const char *words) { fail(here(), shader_format("%s", words)); }
 
+/* frame stops a thread whose functions call themselves too often: on a GPU that ends the command buffer with an error too
+ * (MTLCommandBufferErrorStackOverflow). */
+static void frame(const void *address) {
+  enum { SPARE = 8 << 10 }; /* for what is called from here */
+  run *r = here();
+  const char *lowest = r->stacks + (r->function->meets ? r->running * (size_t)STACK : 0);
+  if ((const char *)address < lowest + SPARE) fail(r, shader_format("uses too many stack frames: a function calls itself too often"));
+}
+
 static void misaligned(const void *address, uint64_t alignment) {
   run *r = here();
   range g;
@@ -296,7 +305,7 @@ static uint32_t lane(void) {
   return r->fibers[r->running].thread.lane;
 }
 
-const shader_services shader_service = {barrier, exchange, lane, declare, check, misaligned, counted, arithmetic, mute, atomic, wrong, 0, 0, 0, 0};
+const shader_services shader_service = {barrier, exchange, lane, declare, check, misaligned, counted, arithmetic, mute, atomic, frame, wrong, 0, 0, 0, 0};
 
 /* blame makes a fiber the one for which a failure of the whole group is reported. */
 static void blame(run *r, int who, char *words) {

@@ -16,6 +16,8 @@
 #include "shader_internal.h"
 #include "shader_token.h"
 
+enum { MOST_SPACES = 16 };
+
 typedef struct {
   shader_library *library;
   const shader_constant *constants;
@@ -23,8 +25,10 @@ typedef struct {
   shader_text out, entries;
   shader_text shared; /* the sizes of the threadgroup variables of the function so far, as a sum */
   char *error;
-  int entry_count, braces, parens;
+  int entry_count, braces, parens; /* braces of namespaces are not counted */
+  int spaces[MOST_SPACES], space_count; /* the tokens that name the namespaces that are open, 0 for one without a name */
   int most_threads; /* that an attribute says of the next kernel; 0: none has */
+  int host_name;    /* the string that an attribute gives to the next kernel; 0: none does */
   bool divides;     /* divisions become those of shader/divide.h */
 } translator;
 
@@ -32,6 +36,7 @@ typedef struct {
 typedef struct kernel {
   struct kernel *next;
   char *name, *arguments; /* of the call in an entry */
+  char *full;             /* the name with its namespaces */
   bool template;
   int most_threads;
   shader_slot buffers[SHADER_BUFFERS];
@@ -39,6 +44,7 @@ typedef struct kernel {
 } kernel;
 
 static void complain(translator *t, int at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void word(translator *t, int i);
 
 static void complain(translator *t, int at, const char *format, ...) {
   if (t->error) return;
@@ -60,12 +66,18 @@ static const struct {
     {"thread_position_in_threadgroup", "shader::index3{shader_t->in_group}"},
     {"threadgroup_position_in_grid", "shader::index3{shader_t->group}"},
     {"threads_per_grid", "shader::index3{shader_t->grid_size}"},
+    {"grid_origin", "shader::index3{shader::origin}"},
     {"grid_size", "shader::index3{shader_t->grid_size}"},
     {"threads_per_threadgroup", "shader::index3{shader_t->group_size}"},
     {"dispatch_threads_per_threadgroup", "shader::index3{shader_t->nominal_size}"},
     {"threadgroups_per_grid", "shader::index3{shader_t->groups}"},
     {"thread_index_in_threadgroup", "shader_t->index"},
     {"thread_index_in_simdgroup", "shader_t->lane"},
+    {"thread_index_in_quadgroup", "shader_t->lane % 4"},
+    {"quadgroup_index_in_threadgroup", "shader_t->index / 4"},
+    {"quadgroups_per_threadgroup", "shader::quads(shader_t->group_size)"},
+    {"dispatch_quadgroups_per_threadgroup", "shader::quads(shader_t->nominal_size)"},
+    {"dispatch_simdgroups_per_threadgroup", "(shader::quads(shader_t->nominal_size) + 7) / 8"},
     {"simdgroup_index_in_threadgroup", "shader_t->simd"},
     {"simdgroups_per_threadgroup", "shader_t->simds"},
     {"threads_per_simdgroup", "32u"},
@@ -150,10 +162,20 @@ static void bind(translator *t, kernel *k, int from, int to, shader_text *call) 
     complain(t, from, "attribute '%.*s' of an argument is unknown here", t->tokens.list[p.attribute].length, t->tokens.list[p.attribute].text);
 }
 
+/* qualified is the name at a token behind those of the namespaces that are open. */
+static char *qualified(const translator *t, int name) {
+  shader_text full = {0};
+  for (int n = 0; n < t->space_count; n++)
+    if (t->spaces[n]) shader_append(&full, "%.*s::", t->tokens.list[t->spaces[n]].length, t->tokens.list[t->spaces[n]].text);
+  shader_append(&full, "%.*s", t->tokens.list[name].length, t->tokens.list[name].text);
+  return full.text;
+}
+
 /* define notes the kernel whose name is at i. */
 static kernel *define(translator *t, int i, bool template) {
   kernel *k = calloc(1, sizeof *k);
   k->name = token_copy(&t->tokens, i);
+  k->full = qualified(t, i);
   k->template = template;
   k->most_threads = t->most_threads, t->most_threads = 0;
   shader_text call = {0};
@@ -182,7 +204,7 @@ static void enter(translator *t, const kernel *k, char *name, const char *called
   memcpy(f->threadgroup, k->threadgroup, sizeof f->threadgroup);
   while (*last) last = &(*last)->next;
   *last = f;
-  shader_append(&t->entries, "extern \"C\" void %s(const shader::frame *shader_f, const shader::thread *shader_t) { ::%s(%s); }\n",
+  shader_append(&t->entries, "extern \"C\" void %s(const shader::frame *shader_f, const shader::thread *shader_t) { %s(%s); }\n",
                 f->symbol, called, k->arguments);
 }
 
@@ -258,26 +280,53 @@ static int drop_attribute(translator *t, int i) {
   }
   for (int at = name; at < token_closing(&t->tokens, i); at = token_next(&t->tokens, at))
     if (token_is(&t->tokens, at, "max_total_threads_per_threadgroup")) t->most_threads = number(t, at);
+    else if (token_is(&t->tokens, at, "host_name")) t->host_name = token_next(&t->tokens, token_next(&t->tokens, at));
   return token_closing(&t->tokens, i);
 }
 
-/* instantiate reads "template [[host_name("n")]] ... name<arguments>" from the attribute at i. */
+/* signature is a pointer to the instance of a template that the parameters between parentheses are of. */
+static char *signature(translator *t, const kernel *k, int open) {
+  shader_text kept = t->out;
+  t->out = (shader_text){0};
+  for (int i = open, end = token_closing(&t->tokens, open); i <= end; i++) {
+    if (token_attribute(&t->tokens, i)) i = token_closing(&t->tokens, i);
+    else if (t->tokens.list[i].kind == WORD) word(t, i);
+    else emit(t, i);
+  }
+  char *called = shader_format("static_cast<void (*)%s>(::%s)", t->out.text, k->full);
+  free(t->out.text);
+  t->out = kept;
+  return called;
+}
+
+/* instance is the kernel that is called for the name at i with the arguments behind it. */
+static char *instance(translator *t, const kernel *k, int i) {
+  int open = token_next(&t->tokens, i);
+  if (token_is(&t->tokens, open, "(")) return signature(t, k, open);
+  shader_text called = {0};
+  shader_append(&called, "::%s", k->full);
+  for (int j = open, end = token_closing(&t->tokens, open); j <= end; j++) shader_append_bytes(&called, t->tokens.list[j].text, t->tokens.list[j].length);
+  return called.text;
+}
+
+/* instantiate reads "template [[host_name("n")]] kernel ... name<arguments>" from its first word on. */
 static void instantiate(translator *t, kernel *kernels, int i) {
-  int host = token_next(&t->tokens, i + 1), at = token_closing(&t->tokens, i), string = token_next(&t->tokens, token_next(&t->tokens, host));
-  if (!token_is(&t->tokens, host, "host_name") || t->tokens.list[string].kind != STRING) return;
-  for (at = token_next(&t->tokens, at); at < t->tokens.count && !token_is(&t->tokens, at, ";"); at = token_next(&t->tokens, at)) {
+  int string = 0, is_kernel = false;
+  for (int at = token_next(&t->tokens, i); at < t->tokens.count && !token_is(&t->tokens, at, ";"); at = token_next(&t->tokens, at)) {
+    is_kernel |= token_is(&t->tokens, at, "kernel");
+    if (token_is(&t->tokens, at, "host_name")) string = token_next(&t->tokens, token_next(&t->tokens, at));
     if (token_is(&t->tokens, at, "decltype")) at = token_closing(&t->tokens, token_next(&t->tokens, at));
-    if (t->tokens.list[at].kind != WORD || !token_is(&t->tokens, token_next(&t->tokens, at), "<")) continue;
+    int after = token_next(&t->tokens, at);
+    if (t->tokens.list[at].kind != WORD || (!token_is(&t->tokens, after, "<") && !token_is(&t->tokens, after, "("))) continue;
     for (kernel *k = kernels; k; k = k->next) {
-      if (!token_is(&t->tokens, at, k->name)) continue;
-      shader_text called = {0};
-      for (int j = at, end = token_closing(&t->tokens, token_next(&t->tokens, at)); j <= end; j++) shader_append_bytes(&called, t->tokens.list[j].text, t->tokens.list[j].length);
-      enter(t, k, shader_format("%.*s", t->tokens.list[string].length - 2, t->tokens.list[string].text + 1), called.text);
-      free(called.text);
+      if (!k->template || !token_is(&t->tokens, at, k->name)) continue;
+      char *called = instance(t, k, at);
+      enter(t, k, string ? shader_format("%.*s", t->tokens.list[string].length - 2, t->tokens.list[string].text + 1) : shader_format("%s", k->full), called);
+      free(called);
       return;
     }
   }
-  complain(t, i, "host_name stands before something that is no kernel template");
+  if (string || is_kernel) complain(t, i, "an instance of something that is no kernel template");
 }
 
 /* named is the name of the function that a kernel word begins: the word before its parameters. */
@@ -305,8 +354,12 @@ static void word(translator *t, int i) {
 
 static void numeral(translator *t, int i) {
   const token *k = &t->tokens.list[i];
+  char last = k->text[k->length - 1];
   bool hex = k->length > 1 && (k->text[1] == 'x' || k->text[1] == 'X');
-  if (!hex && (k->text[k->length - 1] == 'h' || k->text[k->length - 1] == 'H'))
+  bool floating = memchr(k->text, '.', k->length) || memchr(k->text, hex ? 'p' : 'e', k->length) || memchr(k->text, hex ? 'P' : 'E', k->length);
+  if (floating && !strchr("fFhHlL", last)) /* one without a suffix is float, as there is no double */
+    shader_append(&t->out, "%.*sf", k->length, k->text);
+  else if (!hex && (k->text[k->length - 1] == 'h' || k->text[k->length - 1] == 'H'))
     shader_append(&t->out, "half(%.*sf)", k->length - 1, k->text);
   else
     emit(t, i);
@@ -320,25 +373,100 @@ static int divide(translator *t, int i) {
   return i + assigns;
 }
 
-/* instantiates reports whether the word kernel at i stands behind a host name: the kernel is known already. */
+/* instantiates reports whether the word kernel at i stands in the instance of a template: the kernel is known already. */
 static bool instantiates(const translator *t, int i) {
-  int end = token_previous(&t->tokens, i);
-  if (!token_is(&t->tokens, end, "]")) return false;
-  while (end > 0 && !token_is(&t->tokens, end, ";") && !token_is(&t->tokens, end, "}") && !token_is(&t->tokens, end, "host_name")) end--;
-  return token_is(&t->tokens, end, "host_name");
+  while (i > 0 && !token_is(&t->tokens, i, ";") && !token_is(&t->tokens, i, "}") && !token_is(&t->tokens, i, "template")) i--;
+  return token_is(&t->tokens, i, "template") && !token_is(&t->tokens, token_next(&t->tokens, i), "<");
+}
+
+/* api_name is the name that a program finds a kernel by: that of its attribute, if it has one. */
+static char *api_name(const translator *t, const kernel *k) {
+  const token *s = &t->tokens.list[t->host_name];
+  if (!t->host_name || s->kind != STRING) return shader_format("%s", k->full);
+  return shader_format("%.*s", s->length - 2, s->text + 1);
+}
+
+/* components is how many components of a vector a word may name, all of one set; 0 if it may not. */
+static int components(const token *k) {
+  static const char *const sets[] = {"xyzw", "rgba"};
+  for (int s = 0; s < 2 && k->length >= 2 && k->length <= 4; s++) {
+    int n = 0;
+    while (n < k->length && memchr(sets[s], k->text[n], 4)) n++;
+    if (n == k->length) return n;
+  }
+  return 0;
+}
+
+/* member reports whether the word at i stands behind a dot or an arrow. */
+static bool member(const translator *t, int i) {
+  int before = token_previous(&t->tokens, i);
+  return token_is(&t->tokens, before, ".") || (token_is(&t->tokens, before, ">") && token_is(&t->tokens, before - 1, "-"));
+}
+
+/* swizzle reports whether the word at i names components of a vector, and no member of a type of the source. */
+static bool swizzle(const translator *t, int i) {
+  const token *k = &t->tokens.list[i];
+  if (!components(k) || !member(t, i)) return false;
+  for (int n = 0, end = 0; n < t->tokens.count; n++) {
+    int open = n;
+    if (token_is(&t->tokens, n, "struct") || token_is(&t->tokens, n, "class") || token_is(&t->tokens, n, "union")) {
+      while (open < t->tokens.count && !strchr("{;()", *t->tokens.list[open].text)) open++;
+      if (token_is(&t->tokens, open, "{") && token_closing(&t->tokens, open) > end) end = token_closing(&t->tokens, open);
+    }
+    if (n < end && t->tokens.list[n].length == k->length && !memcmp(t->tokens.list[n].text, k->text, k->length) && !member(t, n)) return false;
+  }
+  return true;
+}
+
+/* assigned reports whether an assignment operator stands behind the token at i. */
+static bool assigned(const translator *t, int i) {
+  int at = token_next(&t->tokens, i);
+  if (t->tokens.list[at].kind != MARK) return false;
+  if (token_is(&t->tokens, at, "=")) return !token_is(&t->tokens, at + 1, "=");
+  if ((token_is(&t->tokens, at, "<") || token_is(&t->tokens, at, ">")) && token_is(&t->tokens, at + 1, t->tokens.list[at].text[0] == '<' ? "<" : ">")) at++;
+  else if (!strchr("+-*/%&|^", *t->tokens.list[at].text)) return false;
+  return token_is(&t->tokens, at + 1, "=");
+}
+
+/* choose writes the components that the word at i names as a call. */
+static void choose(translator *t, int i) {
+  const token *k = &t->tokens.list[i];
+  shader_append(&t->out, "template shader_%s<", assigned(t, i) ? "set" : "get");
+  for (int n = 0; n < k->length; n++) {
+    const char *set = memchr("xyzw", k->text[n], 4) ? "xyzw" : "rgba";
+    shader_append(&t->out, "%s%d", n ? ", " : "", (int)(strchr(set, k->text[n]) - set));
+  }
+  shader_append(&t->out, ">()");
+}
+
+/* enters_namespace reports whether the brace at i opens a namespace, and notes its name. */
+static bool enters_namespace(translator *t, int i) {
+  int before = token_previous(&t->tokens, i), name = 0;
+  if (!token_is(&t->tokens, i, "{") || t->braces > 0 || t->space_count == MOST_SPACES) return false;
+  if (before >= 0 && t->tokens.list[before].kind == WORD && !token_is(&t->tokens, before, "namespace")) name = before, before = token_previous(&t->tokens, before);
+  if (!token_is(&t->tokens, before, "namespace")) return false;
+  t->spaces[t->space_count++] = name;
+  return true;
+}
+
+/* leaves_namespace reports whether the brace at i closes the innermost namespace. */
+static bool leaves_namespace(translator *t, int i) {
+  if (!token_is(&t->tokens, i, "}") || t->braces > 0 || t->space_count == 0) return false;
+  t->space_count--;
+  return true;
 }
 
 /* token_at translates the token at i and answers the last one that is done with. */
 static int token_at(translator *t, kernel **kernels, int i) {
   int end;
   if (t->tokens.list[i].kind == MARK) {
+    if (enters_namespace(t, i) || leaves_namespace(t, i)) return emit(t, i), i;
     t->braces += token_is(&t->tokens, i, "{") - token_is(&t->tokens, i, "}");
     if (t->braces == 0) free(t->shared.text), t->shared = (shader_text){0};
     t->parens += token_is(&t->tokens, i, "(") - token_is(&t->tokens, i, ")");
     bool division = (token_is(&t->tokens, i, "/") || token_is(&t->tokens, i, "%")) && t->braces > 0 && !token_is(&t->tokens, token_previous(&t->tokens, i), "operator");
     if (division && t->divides) return divide(t, i);
     if (!token_attribute(&t->tokens, i)) return emit(t, i), i;
-    if (token_is(&t->tokens, token_previous(&t->tokens, i), "template")) instantiate(t, *kernels, i);
     return drop_attribute(t, i);
   }
   if (t->tokens.list[i].kind == NUMBER) return numeral(t, i), i;
@@ -347,6 +475,7 @@ static int token_at(translator *t, kernel **kernels, int i) {
     shader_append(&t->out, "%s", constant_named(t, token_next(&t->tokens, open))->set ? "true" : "false");
     return token_closing(&t->tokens, open);
   }
+  if (token_is(&t->tokens, i, "template") && !member(t, i) && !token_is(&t->tokens, token_next(&t->tokens, i), "<")) instantiate(t, *kernels, i);
   if (token_is(&t->tokens, i, "threadgroup") && variable(t, i, &end)) {
     shader_append(&t->out, "static thread_local");
     for (int j = i + 1; j <= end; j++) t->tokens.list[j].kind == WORD ? word(t, j) : emit(t, j);
@@ -356,9 +485,13 @@ static int token_at(translator *t, kernel **kernels, int i) {
   if ((token_is(&t->tokens, i, "kernel") || token_is(&t->tokens, i, "compute")) && t->parens == 0 && !instantiates(t, i) && t->tokens.list[named(t, i)].kind == WORD) {
     kernel *k = define(t, named(t, i), is_template(t, i));
     k->next = *kernels, *kernels = k;
-    if (!k->template) enter(t, k, shader_format("%s", k->name), k->name);
+    char *own = shader_format("::%s", k->full);
+    if (!k->template) enter(t, k, api_name(t, k), own);
+    free(own);
+    t->host_name = 0;
     return i;
   }
+  if (t->tokens.list[i].kind == WORD && swizzle(t, i)) return choose(t, i), i;
   if (t->tokens.list[i].kind == WORD) return word(t, i), i;
   return emit(t, i), i;
 }
@@ -379,6 +512,7 @@ static void forget(kernel *k) {
     kernel *rest = k->next;
     free(k->name);
     free(k->arguments);
+    free(k->full);
     free(k);
     k = rest;
   }

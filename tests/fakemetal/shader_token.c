@@ -50,6 +50,11 @@ static int marked(const char *s) {
   return s[0] == '#' && s[1] == ' ' && isdigit((unsigned char)s[2]) ? atoi(s + 2) : 0;
 }
 
+void token_end(token_list *t) {
+  t->list = realloc(t->list, (t->count + TOKENS_BEHIND) * sizeof *t->list);
+  for (int i = 0; i < TOKENS_BEHIND; i++) t->list[t->count + i] = (token){.kind = MARK, .text = " ", .length = 1, .line = 1, .column = 1};
+}
+
 void token_split(token_list *t, const char *s) {
   int room = 0, line = 1;
   bool start = true;
@@ -66,6 +71,7 @@ void token_split(token_list *t, const char *s) {
     if (memchr(s, '\n', k->length)) start = true;
     s += k->length;
   }
+  token_end(t);
 }
 
 bool token_is(const token_list *t, int i, const char *text) {

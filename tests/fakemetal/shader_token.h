@@ -22,6 +22,13 @@ typedef struct {
   int count;
 } token_list;
 
+/* So many tokens behind the last one are marks that are no mark of the language: a source may end anywhere, and what reads a
+ * list looks a few tokens ahead. */
+enum { TOKENS_BEHIND = 16 };
+
+/* Adds them to a list. */
+void token_end(token_list *tokens);
+
 /* Splits source; the list is the caller's to free. */
 void token_split(token_list *tokens, const char *source);
 

@@ -58,12 +58,12 @@ func open(root string) (*front, error) {
 		return nil, err
 	}
 	f.identity = string(version)
-	for i, path := range []string{f.include("metal_stdlib"), filepath.Join(f.fake(), "shader", "names.h"), self, f.tool} {
+	for i, path := range []string{f.include("metal_stdlib"), filepath.Join(f.fake(), "shader", "names.h"), filepath.Join(f.fake(), "shader", "traits.h"), self, f.tool} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		if i < 2 {
+		if i < 3 {
 			f.headers += string(text)
 		}
 		f.identity += fmt.Sprintf("%x", sha256.Sum256(text))
@@ -130,7 +130,11 @@ func (f *front) each(n int, do func(i int)) {
 // batch checks sources with a common beginning, or answers what it did before: results are kept by the hash of the text and
 // of everything that reads it, so that a check after a small change looks at the batches of what has changed.
 func (f *front) batch(p string, all []source) (wrong []complaint, err error) {
-	text := joined(p, all)
+	expanded, err := f.expanded(p, all)
+	if err != nil {
+		return nil, err
+	}
+	text := joined(p, expanded)
 	kept := filepath.Join(f.folder, fmt.Sprintf("%x", sha256.Sum256([]byte(f.identity+text))))
 	if before, err := os.ReadFile(kept + ".json"); err == nil {
 		return wrong, json.Unmarshal(before, &wrong)
@@ -149,6 +153,28 @@ func (f *front) batch(p string, all []source) (wrong []complaint, err error) {
 	}
 	return wrong, os.WriteFile(kept+".json", result, 0o644)
 }
+
+// Constructors that a macro writes cannot be written otherwise where it is used. Macros of the library write none; those of
+// programs that are compiled alone may.
+//
+// expanded has the macros of such a program expanded.
+func (f *front) expanded(p string, all []source) ([]source, error) {
+	if p != "" || len(all) != 1 || !strings.Contains(all[0].text, "#define") {
+		return all, nil
+	}
+	c := exec.Command(f.clang, "-E", "-x", "c++", "-D__METAL__", "-D__METAL_VERSION__=300", "-")
+	c.Stdin = strings.NewReader(include.ReplaceAllString(all[0].text, ""))
+	var words bytes.Buffer
+	c.Stderr = &words
+	text, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, words.String())
+	}
+	return []source{{name: all[0].name, text: string(text)}}, nil
+}
+
+// include is a line that includes a header of Metal, whose declarations stand before each source.
+var include = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include\b.*`)
 
 // Each source of the library begins with the same text. It is parsed once a batch, which makes the check some thirty times
 // faster than a process a source.
@@ -271,8 +297,8 @@ func (f *front) compile(kept, text, label string) ([]complaint, error) {
 		return nil, err
 	}
 	defer os.Remove(file)
-	c := exec.Command(f.clang, "-cc1", "-x", "clcpp", "-cl-std=clc++", "-triple", "spir64-unknown-unknown", "-D__METAL__", "-D__METAL_VERSION__=300",
-		"-I", f.include("."), "-I", filepath.Join(f.fake(), "shader"), "-w", "-ferror-limit", "0", "-fno-recovery-ast", "-ast-dump", file)
+	c := exec.Command(f.clang, "-cc1", "-x", "clcpp", "-cl-std=clc++", "-cl-single-precision-constant", "-triple", "spir64-unknown-unknown", "-D__METAL__", "-D__METAL_VERSION__=300",
+		"-I", f.include("."), "-I", filepath.Join(f.fake(), "shader"), "-I", filepath.Join(f.fake(), "shader", "include"), "-w", "-ferror-limit", "0", "-fno-recovery-ast", "-ast-dump", file)
 	var words bytes.Buffer
 	c.Stderr = &words
 	tree, err := c.Output()

@@ -12,6 +12,7 @@
 //	go run ./tests/msl -programs DIR
 //	                                writes the programs of the table; the name of each begins with accept or refuse
 //	go run ./tests/msl -only PREFIX checks only the sources whose names begin so
+//	go run ./tests/msl -table FILE  checks the programs of a file in the form of the table, and nothing else
 //	go run ./tests/msl -lists DIR   checks that the list has all sources of a folder, which FAKEMETAL_SOURCES has
 //	                                filled while tests ran
 package main
@@ -31,10 +32,17 @@ import (
 func main() {
 	write := flag.String("write", "", "write all sources into this `folder`, and check nothing")
 	table := flag.String("programs", "", "write the programs of the table into this `folder`, and check nothing")
+	file := flag.String("table", "", "check the programs of this `file`, and nothing else")
 	seen := flag.String("lists", "", "check that the list has each source of this `folder`, and check nothing else")
 	only := flag.String("only", "", "take only the sources whose names begin with this `prefix`")
 	flag.Parse()
-	if err := run(*write, *table, *seen, *only); err != nil {
+	err := func() error {
+		if *file != "" {
+			return tableOf(*file)
+		}
+		return run(*write, *table, *seen, *only)
+	}()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "msl:", err)
 		os.Exit(1)
 	}
@@ -83,7 +91,11 @@ func run(write, table, seen, only string) error {
 		fmt.Printf("ok %d sources made of Triton IR compile\n", len(made))
 	}
 	wrong = append(wrong, refused...)
-	wrong = append(wrong, f.table()...)
+	return report(append(wrong, f.table(programs())...))
+}
+
+// report prints complaints, and fails if there are any.
+func report(wrong []complaint) error {
 	for _, w := range wrong {
 		fmt.Printf("FAIL %s: %s\n", w.Name, w.Words)
 	}
@@ -91,6 +103,19 @@ func run(write, table, seen, only string) error {
 		return fmt.Errorf("%d complaints", len(wrong))
 	}
 	return nil
+}
+
+// tableOf checks the programs of a file, which may be new ones for the table.
+func tableOf(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	f, err := open(".")
+	if err != nil {
+		return err
+	}
+	return report(f.table(parsePrograms(string(text), 0)))
 }
 
 // The number is printed, because a check of fewer sources than yesterday's is no better check.
@@ -103,10 +128,10 @@ func kernels(all []source) (n int) {
 	return n
 }
 
-// table checks the programs of the table, and complains of those that are taken otherwise than it says.
-func (f *front) table() (wrong []complaint) {
+// table checks programs, and complains of those that are taken otherwise than it says.
+func (f *front) table(all []program) (wrong []complaint) {
 	counts := map[bool]int{}
-	for p, got := range f.verdicts(programs()) {
+	for p, got := range f.verdicts(all) {
 		if p.refused() != (got != "") || !strings.Contains(got, p.words) {
 			wrong = append(wrong, complaint{p.name, fmt.Sprintf("got %q; want %q", got, p.words)})
 		}
@@ -128,7 +153,9 @@ func (f *front) verdicts(all []program) iter.Seq2[*program, string] {
 			wrong = append(wrong, complaint{all[i].name, err.Error()})
 		}
 		for _, w := range wrong {
-			texts[i] += w.Words + "\n"
+			if !strings.HasPrefix(w.Words, ownRule) {
+				texts[i] += w.Words + "\n"
+			}
 		}
 	})
 	return func(yield func(*program, string) bool) {

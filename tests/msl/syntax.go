@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Clang gives a pointer without an address space one that fits all, and has nothing against functions that call
-// themselves. Both are seen in its syntax tree, of which each line is a node, deeper ones indented further.
+// Clang gives a pointer without an address space one that fits all, makes a pointer to device memory one to constants, and
+// has nothing against functions that are defined nowhere, or that call themselves. All that is seen in its syntax tree,
+// of which each line is a node, deeper ones indented further.
 
 // A node that names a type, and what it declares.
 var generic = regexp.MustCompile(`(\w+) 0x[0-9a-f]+ .*?<[^>]*>(?: (?:col|line|[\w./]+):[\d:]+)?(?: used| referenced| invalid)*(?: (\w+))? '([^']*__generic[^']*)'`)
@@ -37,7 +38,11 @@ type tree struct {
 	names   map[string]string   // of functions
 	sources map[string]string   // that functions are in
 	calls   map[string][]string // of functions
+	defined map[string]bool     // functions with a body
 }
+
+// ownRule begins a complaint of what the language allows and the library does without.
+const ownRule = "rule of the library: "
 
 // enclosing is a function that the line is in, and how deep it is.
 type enclosing struct {
@@ -47,10 +52,11 @@ type enclosing struct {
 
 // readTree complains of what it finds in a syntax tree. label is the source of what is in no namespace of a source.
 func readTree(text []byte, label string) []complaint {
-	t := tree{source: label, first: map[string]string{}, names: map[string]string{}, sources: map[string]string{}, calls: map[string][]string{}}
+	t := tree{source: label, first: map[string]string{}, names: map[string]string{}, sources: map[string]string{}, calls: map[string][]string{}, defined: map[string]bool{}}
 	for line := range bytes.Lines(text) {
 		t.line(string(line))
 	}
+	t.undefined()
 	t.recursion()
 	return t.wrong
 }
@@ -72,6 +78,12 @@ func (t *tree) line(line string) {
 	if strings.Contains(line, "__generic") && !strings.Contains(line, " implicit") {
 		t.generic(line)
 	}
+	if strings.Contains(line, "<AddressSpaceConversion>") {
+		t.conversion(line)
+	}
+	if m[2] == "CompoundStmt" && len(t.inside) > 0 && depth == t.inside[len(t.inside)-1].depth+2 {
+		t.defined[t.known(t.inside[len(t.inside)-1].function)] = true
+	}
 	if m[2] == "FunctionDecl" || m[2] == "CXXMethodDecl" {
 		t.function(line, m[3], m[4], depth)
 	} else if c := callee.FindStringSubmatch(line); c != nil && len(t.inside) > 0 && depth > t.inside[len(t.inside)-1].depth {
@@ -89,8 +101,8 @@ func (t *tree) top(line string) {
 	t.inside = t.inside[:0]
 	_, place, _ := strings.Cut(line, "<")
 	place, _, _ = strings.Cut(place, ">")
-	if !strings.HasPrefix(place, "line:") && !strings.HasPrefix(place, "col:") {
-		t.header = strings.Contains(place, "metal_stdlib:") || strings.Contains(place, "names.h:") || strings.HasPrefix(place, "<invalid")
+	if !strings.HasPrefix(place, "line:") && !strings.HasPrefix(place, "col:") && !strings.HasPrefix(place, "<scratch space") {
+		t.header = strings.Contains(place, "metal_stdlib:") || strings.Contains(place, "names.h:") || strings.Contains(place, "traits.h:") || strings.HasPrefix(place, "<invalid")
 	}
 	if m := named.FindStringSubmatch(line); m != nil && !t.header {
 		t.source = m[1]
@@ -105,10 +117,36 @@ func (t *tree) generic(line string) {
 	if m == nil || !written[m[1]] || m[1] == "ParmVarDecl" && m[2] == "" || !strings.ContainsAny(m[3], "*&") {
 		return
 	}
+	// A function has no address space.
+	if !strings.Contains(strings.ReplaceAll(m[3], "(__generic *", ""), "__generic") {
+		return
+	}
 	if result, _, function := strings.Cut(m[3], "("); m[1] == "FunctionDecl" && function && !strings.Contains(result, "__generic") {
 		return
 	}
 	t.wrong = append(t.wrong, complaint{t.source, strings.TrimSpace("error: no address space: " + m[1] + " " + m[2] + " '" + m[3] + "'")})
+}
+
+// converted is the type that a pointer or reference gets with another address space.
+var converted = regexp.MustCompile(`'([^']*)'(?::'[^']*')? (?:lvalue )?<AddressSpaceConversion>`)
+
+// conversion complains of one between device and constant. What is volatile is *this of a member function; see translate.
+func (t *tree) conversion(line string) {
+	m := converted.FindStringSubmatch(line)
+	if m != nil && !strings.Contains(m[1], "__generic") && !strings.Contains(m[1], "volatile __global ") {
+		t.wrong = append(t.wrong, complaint{t.source, "error: conversion of address space to '" + m[1] + "'"})
+	}
+}
+
+// undefined complains of functions of the source that are called and have no body anywhere.
+func (t *tree) undefined() {
+	for from, to := range t.calls {
+		for _, c := range to {
+			if _, ours := t.sources[c]; ours && !t.defined[t.known(c)] {
+				t.wrong = append(t.wrong, complaint{t.sources[from], "error: function '" + t.names[c] + "' is called but defined nowhere"})
+			}
+		}
+	}
 }
 
 // A function ends where a node is no deeper. Those of the headers are not looked at: they call nothing of the source.
@@ -135,7 +173,8 @@ func (t *tree) known(f string) string {
 
 // Overloads are told apart by their addresses in clang, which a reader of the text cannot do.
 //
-// recursion complains of functions that call themselves, directly or not.
+// recursion complains of functions that call themselves, directly or not. The language has had that in kernels since version
+// 2.4, but the library's pipelines ask for no call stack (maxCallStackDepth), so that this is a rule of its own.
 func (t *tree) recursion() {
 	all := map[string][]string{}
 	for from, to := range t.calls {
@@ -161,7 +200,7 @@ func (t *tree) recursion() {
 			return false
 		}
 		if reach(from) {
-			t.wrong = append(t.wrong, complaint{t.sources[from], "error: recursion is not supported: '" + t.names[from] + "' calls itself"})
+			t.wrong = append(t.wrong, complaint{t.sources[from], ownRule + "recursion: '" + t.names[from] + "' calls itself"})
 		}
 	}
 }

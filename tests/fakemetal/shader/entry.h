@@ -32,6 +32,7 @@ struct services {
   void (*arithmetic)(uint instructions);
   void (*mute)(int step);
   void (*atomic)(int begins);
+  void (*frame)(const void *address);
   void (*wrong)(const char *words);
   int worst, fast_functions, inexact_fast, naive_fmod;
 };
@@ -61,15 +62,23 @@ struct index3 {
   template <class T> operator metal::vec<T, 3>() const { return metal::vec<T, 3>(T(v[0]), T(v[1]), T(v[2])); }
 };
 
+// How many groups of four lanes a threadgroup has.
+inline uint quads(const uint size[3]) { return (size[0] * size[1] * size[2] + 3) / 4; }
+static const uint origin[3] = {};
+
 }  // namespace shader
 
-#define SHADER_UNCHECKED __attribute__((no_sanitize("kernel-address", "alignment"), visibility("default"), used))
+#define SHADER_UNCHECKED __attribute__((no_sanitize("kernel-address", "alignment"), no_instrument_function, visibility("default"), used))
 
 extern "C" {
 
 extern const char __ehdr_start __attribute__((visibility("hidden")));
 extern const char _end __attribute__((visibility("hidden")));
 __attribute__((visibility("default"), used)) const char *shader_image[2] = {&__ehdr_start, &_end};
+
+// Each function of a source that recurses begins and ends with these (-finstrument-functions).
+SHADER_UNCHECKED void __cyg_profile_func_enter(void *, void *) { shader::serve.frame(__builtin_frame_address(0)); }
+SHADER_UNCHECKED void __cyg_profile_func_exit(void *, void *) {}
 
 SHADER_UNCHECKED void shader_start(const shader::services *given) { shader::serve = *given; }
 

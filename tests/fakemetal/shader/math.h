@@ -151,6 +151,9 @@ SHADER_VECTOR3(fma)
 SHADER_ONE float ldexp(float x, int k) { return __builtin_ldexpf(x, k); }
 SHADER_ONE int ilogb(float x) { return __builtin_ilogbf(x); }
 SHADER_ONE float frexp(float x, int &e) { return __builtin_frexpf(x, &e); }
+inline half ldexp(half x, int k) { return half(__builtin_ldexpf(float(x), k)); }
+inline half frexp(half x, int &e) { return half(frexp(float(x), e)); }
+inline int ilogb(half x) { return ilogb(float(x)); }
 inline float modf(float x, float &whole) { whole = trunc(x); return __builtin_isinf(x) ? copysign(0.0f, x) : x - whole; }
 inline float sincos(float x, float &c) { c = cos(x); return sin(x); }
 
@@ -174,8 +177,23 @@ inline T clamp(T x, T low, T high) { return min(max(x, low), high); }
 SHADER_VECTOR3(clamp)
 inline float saturate(float x) { return clamp(x, 0.0f, 1.0f); }
 inline half saturate(half x) { return clamp(x, half(0), half(1)); }
+SHADER_VECTOR1(saturate)
 inline float mix(float x, float y, float a) { return x + (y - x) * a; }
+inline half mix(half x, half y, half a) { return x + (y - x) * a; }
+template <class T, int N> inline vec<T, N> mix(const vec<T, N> &x, const vec<T, N> &y, const vec<T, N> &a) { return x + (y - x) * a; }
+template <class T, int N> inline vec<T, N> mix(const vec<T, N> &x, const vec<T, N> &y, T a) { return x + (y - x) * a; }
 inline float step(float edge, float x) { return x < edge ? 0.0f : 1.0f; }
+inline half step(half edge, half x) { return x < edge ? half(0) : half(1); }
+inline float smoothstep(float low, float high, float x) { float t = clamp((x - low) / (high - low), 0.0f, 1.0f); return t * t * (3 - 2 * t); }
+inline half smoothstep(half low, half high, half x) { return half(smoothstep(float(low), float(high), float(x))); }
+SHADER_VECTOR2(step)
+SHADER_VECTOR3(smoothstep)
+template <class T> inline T max3(T x, T y, T z) { return max(x, max(y, z)); }
+template <class T> inline T min3(T x, T y, T z) { return min(x, min(y, z)); }
+template <class T> inline T median3(T x, T y, T z) { return max(min(x, y), min(max(x, y), z)); }
+template <class T> inline T fmax3(T x, T y, T z) { return fmax(x, fmax(y, z)); }
+template <class T> inline T fmin3(T x, T y, T z) { return fmin(x, fmin(y, z)); }
+template <class T> inline T fmedian3(T x, T y, T z) { return fmax(fmin(x, y), fmin(fmax(x, y), z)); }
 
 inline float abs(float x) { return __builtin_fabsf(x); }
 inline half abs(half x) { x.bits &= 0x7fff; return x; }
@@ -204,6 +222,10 @@ SHADER_VECTOR1(isfinite)
 #undef SHADER_TEST
 #undef SHADER_TESTS
 inline bool isnormal(float x) { return isfinite(x) && (shader::bits_of(x) & 0x7fffffff) >= 0x00800000; }
+inline bool isnormal(half x) { return isfinite(x) && (x.bits & 0x7fff) >= 0x0400; }
+SHADER_VECTOR1(isnormal)
+template <class T, class = typename shader::when<shader::scalar<T>::value>::type> inline bool isunordered(T x, T y) { return isnan(x) || isnan(y); }
+template <class T, class = typename shader::when<shader::scalar<T>::value>::type> inline bool isordered(T x, T y) { return !isunordered(x, y); }
 inline bool signbit(float x) { return shader::bits_of(x) >> 31; }
 inline bool signbit(half x) { return x.bits >> 15; }
 SHADER_VECTOR1(signbit)
@@ -218,6 +240,16 @@ template <class T, int N> inline vec<T, N> select(const vec<T, N> &a, const vec<
 template <int N> inline bool any(const vec<bool, N> &x) { bool r = false; for (int i = 0; i < N; i++) r |= x[i]; return r; }
 template <int N> inline bool all(const vec<bool, N> &x) { bool r = true; for (int i = 0; i < N; i++) r &= x[i]; return r; }
 template <class T, int N> inline T dot(const vec<T, N> &x, const vec<T, N> &y) { T r = 0; for (int i = 0; i < N; i++) r += x[i] * y[i]; return r; }
+template <class T, int N> inline T length_squared(const vec<T, N> &x) { return dot(x, x); }
+template <class T, int N> inline T length(const vec<T, N> &x) { return sqrt(dot(x, x)); }
+template <class T, int N> inline T distance_squared(const vec<T, N> &x, const vec<T, N> &y) { return length_squared(x - y); }
+template <class T, int N> inline T distance(const vec<T, N> &x, const vec<T, N> &y) { return length(x - y); }
+template <class T, int N> inline vec<T, N> normalize(const vec<T, N> &x) { return x * rsqrt(dot(x, x)); }
+template <class T, int N> inline vec<T, N> reflect(const vec<T, N> &x, const vec<T, N> &n) { return x - n * (T(2) * dot(n, x)); }
+template <class T, int N> inline vec<T, N> faceforward(const vec<T, N> &n, const vec<T, N> &x, const vec<T, N> &m) { return dot(m, x) < 0 ? n : -n; }
+template <class T> inline vec<T, 3> cross(const vec<T, 3> &x, const vec<T, 3> &y) {
+  return vec<T, 3>(x.y * y.z - x.z * y.y, x.z * y.x - x.x * y.z, x.x * y.y - x.y * y.x);
+}
 
 // Integers.
 inline uint mulhi(uint x, uint y) { return uint(ulong(x) * y >> 32); }
@@ -234,11 +266,42 @@ SHADER_BIT_COUNTS(char, uchar, 8) SHADER_BIT_COUNTS(uchar, uchar, 8) SHADER_BIT_
 SHADER_BIT_COUNTS(ushort, ushort, 16) SHADER_BIT_COUNTS(int, uint, 32) SHADER_BIT_COUNTS(uint, uint, 32)
 SHADER_BIT_COUNTS(long, ulong, 64) SHADER_BIT_COUNTS(ulong, ulong, 64)
 #undef SHADER_BIT_COUNTS
-inline uint rotate(uint x, uint n) { return x << (n & 31) | x >> (-n & 31); }
-template <class T> inline T absdiff(T x, T y) { return x > y ? x - y : y - x; }
-inline uint extract_bits(uint x, uint offset, uint n) { return n == 32 ? x >> offset : x >> offset & ((1u << n) - 1); }
-template <class T, class = typename shader::when<shader::plain<T>::integer>::type> inline T addsat(T x, T y) { T r; return __builtin_add_overflow(x, y, &r) ? (x > 0 ? numeric_limits<T>::max() : numeric_limits<T>::min()) : r; }
-template <class T, class = typename shader::when<shader::plain<T>::integer>::type> inline T mad24(T x, T y, T z) { return x * y + z; }
+#define SHADER_INTEGER template <class T, class = typename shader::when<shader::plain<T>::integer>::type> inline
+// The next wider integers, and those without a sign.
+template <class T> struct shader_wide { typedef __int128 type; };
+template <> struct shader_wide<ulong> { typedef unsigned __int128 type; };
+SHADER_INTEGER T shader_clamped(typename shader_wide<T>::type x) {
+  const typename shader_wide<T>::type low = numeric_limits<T>::min(), high = numeric_limits<T>::max();
+  return T(x < low ? low : x > high ? high : x);
+}
+SHADER_INTEGER T rotate(T x, T n) {
+  typedef make_unsigned_t<T> U;
+  const uint bits = sizeof(T) * 8, by = uint(n) % bits;
+  return by ? T(U(x) << by | U(x) >> (bits - by)) : x;
+}
+SHADER_INTEGER make_unsigned_t<T> absdiff(T x, T y) { typedef make_unsigned_t<T> U; return x > y ? U(U(x) - U(y)) : U(U(y) - U(x)); }
+SHADER_INTEGER T addsat(T x, T y) { T r; return __builtin_add_overflow(x, y, &r) ? (x > 0 ? numeric_limits<T>::max() : numeric_limits<T>::min()) : r; }
+SHADER_INTEGER T subsat(T x, T y) { T r; return __builtin_sub_overflow(x, y, &r) ? (y > 0 ? numeric_limits<T>::min() : numeric_limits<T>::max()) : r; }
+SHADER_INTEGER T hadd(T x, T y) { return T((typename shader_wide<T>::type(x) + y) >> 1); }
+SHADER_INTEGER T rhadd(T x, T y) { return T((typename shader_wide<T>::type(x) + y + 1) >> 1); }
+SHADER_INTEGER T madhi(T x, T y, T z) { return T(mulhi(x, y) + z); }
+SHADER_INTEGER T madsat(T x, T y, T z) { return shader_clamped<T>(typename shader_wide<T>::type(x) * y + z); }
+SHADER_INTEGER T extract_bits(T x, uint offset, uint n) {
+  const uint bits = sizeof(T) * 8;
+  typedef make_unsigned_t<T> U;
+  return n == 0 ? T(0) : T(T(U(x) << (bits - offset - n)) >> (bits - n)); // a signed one keeps the sign of its highest bit
+}
+SHADER_INTEGER T insert_bits(T x, T y, uint offset, uint n) {
+  typedef make_unsigned_t<T> U;
+  const U mask = n == sizeof(T) * 8 ? U(~U(0)) : U(U(U(U(1) << n) - 1) << offset);
+  return T((U(x) & ~mask) | (U(U(y) << offset) & mask));
+}
+SHADER_INTEGER T mul24(T x, T y) { return x * y; }
+SHADER_INTEGER T mad24(T x, T y, T z) { return x * y + z; }
+#undef SHADER_INTEGER
+SHADER_VECTOR1(popcount) SHADER_VECTOR1(clz) SHADER_VECTOR1(ctz) SHADER_VECTOR1(reverse_bits)
+SHADER_VECTOR2(mulhi) SHADER_VECTOR2(rotate) SHADER_VECTOR2(absdiff) SHADER_VECTOR2(addsat) SHADER_VECTOR2(subsat) SHADER_VECTOR2(hadd) SHADER_VECTOR2(rhadd)
+SHADER_VECTOR3(madhi) SHADER_VECTOR3(madsat)
 
 #undef SHADER_EXACT1
 #undef SHADER_EXACT2

@@ -152,7 +152,20 @@ SHADER_LANE T simd_broadcast_first(T x) {
 SHADER_QUAD(shuffle, n)
 SHADER_QUAD(shuffle_xor, mine ^ n)
 SHADER_QUAD(broadcast, n)
+SHADER_QUAD(shuffle_rotate_down, mine + n)
+SHADER_QUAD(shuffle_rotate_up, mine - n)
 #undef SHADER_QUAD
+// Beyond the ends of the four, a lane keeps its own or gets what fills.
+#define SHADER_QUAD_STEP(name, op)                                                                  \
+  SHADER_LANE T quad_shuffle_and_fill_##name(T x, T fill, ushort n) {                               \
+    SHADER_MEET(T, x);                                                                              \
+    uint mine = shader::serve.lane() % 4, to = mine op n, lane = shader::serve.lane() - mine + to;  \
+    return to >= 4 ? fill : all.has(lane) ? all.v[lane] : T(0);                                     \
+  }                                                                                                 \
+  SHADER_LANE T quad_shuffle_##name(T x, ushort n) { return quad_shuffle_and_fill_##name(x, x, n); }
+SHADER_QUAD_STEP(down, +)
+SHADER_QUAD_STEP(up, -)
+#undef SHADER_QUAD_STEP
 #define SHADER_QUAD_FOLD(kind, name, step)                                   \
   kind T quad_##name(T x) {                                                  \
     SHADER_MEET(T, x);                                                       \
@@ -190,10 +203,26 @@ class simd_vote {
   explicit simd_vote(ulong v = 0) : votes(v) {}
   explicit operator vote_t() const { return votes; }
   bool any() const { return votes != 0; }
+  bool all() const { return uint(votes) == ~0u; }
 
  private:
   ulong votes;
 };
 SHADER_INLINE simd_vote simd_ballot(bool x) { return simd_vote(shader_ballot(x)); }
+SHADER_INLINE simd_vote simd_active_threads_mask() { return simd_vote(shader_ballot(true)); }
+SHADER_INLINE uint shader_quad_ballot(bool x) { return uint(shader_ballot(x) >> (shader::serve.lane() & ~3u)) & 15; }
+SHADER_INLINE bool quad_any(bool x) { return shader_quad_ballot(x) != 0; }
+SHADER_INLINE bool quad_all(bool x) { return shader_quad_ballot(!x) == 0; }
+SHADER_LANE T quad_broadcast_first(T x) {
+  SHADER_MEET(T, x);
+  uint first = shader::serve.lane() & ~3u;
+  return all.v[first + shader::first_of(all.active >> first & 15)];
+}
+SHADER_INLINE bool quad_is_first() {
+  uint x = 0;
+  SHADER_MEET(uint, x);
+  uint first = shader::serve.lane() & ~3u;
+  return first + shader::first_of(all.active >> first & 15) == shader::serve.lane();
+}
 
 }  // namespace metal

@@ -8,8 +8,10 @@
  */
 #pragma once
 #include "types.h"
+#include "traits.h"
 #include "entry.h"
 #include "math.h"
+#include "linear.h"
 #include "divide.h"
 #include "strict.h"
 #include "meet.h"

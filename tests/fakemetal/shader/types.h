@@ -38,13 +38,28 @@ typedef unsigned long uintptr_t;
 #define FLT_MAX __FLT_MAX__
 #define FLT_MIN __FLT_MIN__
 #define FLT_EPSILON __FLT_EPSILON__
+#define FLT_DIG __FLT_DIG__
+#define FLT_MANT_DIG __FLT_MANT_DIG__
+#define HALF_MAX half(65504.0f)
+#define HALF_MIN half(0x1p-14f)
+#define HALF_EPSILON half(0x1p-10f)
+#define MAXHALF HALF_MAX
+#define CHAR_BIT 8
+#define CHAR_MAX 127
+#define CHAR_MIN (-128)
+#define UCHAR_MAX 255
+#define SHRT_MAX 32767
+#define SHRT_MIN (-32768)
+#define USHRT_MAX 65535
 #define INT_MAX __INT_MAX__
 #define INT_MIN (-__INT_MAX__ - 1)
 #define UINT_MAX (2u * __INT_MAX__ + 1u)
 #define LONG_MAX __LONG_MAX__
 #define LONG_MIN (-__LONG_MAX__ - 1l)
+#define ULONG_MAX (2ul * __LONG_MAX__ + 1ul)
 #define M_PI_F 3.14159265358979323846f
 #define M_PI_2_F 1.57079632679489661923f
+#define M_PI_4_F 0.785398163397448309616f
 #define M_1_PI_F 0.318309886183790671538f
 #define M_2_PI_F 0.636619772367581343076f
 #define M_E_F 2.71828182845904523536f
@@ -55,6 +70,13 @@ typedef unsigned long uintptr_t;
 #define M_SQRT2_F 1.41421356237309504880f
 #define M_SQRT1_2_F 0.707106781186547524401f
 #define M_2_SQRTPI_F 1.12837916709551257390f
+#define M_PI_H half(3.14159265358979323846f)
+#define M_PI_2_H half(1.57079632679489661923f)
+#define M_PI_4_H half(0.785398163397448309616f)
+#define M_E_H half(2.71828182845904523536f)
+#define M_LN2_H half(0.693147180559945309417f)
+#define M_SQRT2_H half(1.41421356237309504880f)
+#define M_SQRT1_2_H half(0.707106781186547524401f)
 
 namespace shader {
 
@@ -91,6 +113,7 @@ template <class A, class B> struct same { static constexpr bool value = false; }
 template <class A> struct same<A, A> { static constexpr bool value = true; };
 template <bool B, class T = void> struct when {};
 template <class T> struct when<true, T> { typedef T type; };
+template <class T> struct as { typedef T type; }; // a type that no argument of a function decides
 template <class T> struct plain { static constexpr bool value = false, integer = false; };
 #define SHADER_PLAIN(T, I) template <> struct plain<T> { static constexpr bool value = true, integer = I; };
 SHADER_PLAIN(bool, true) SHADER_PLAIN(char, true) SHADER_PLAIN(int8_t, true) SHADER_PLAIN(uchar, true)
@@ -169,36 +192,60 @@ template <class T, int N> struct vec;
 
 namespace shader {
 
-// Some components of a vector as a vector: v.xy, v.zyx.
-template <class T, int... I> struct swizzle {
-  T v[4];
-  static constexpr int size = sizeof...(I);
-  operator metal::vec<T, sizeof...(I)>() const { return metal::vec<T, sizeof...(I)>(v[I]...); }
-  swizzle &operator=(const metal::vec<T, sizeof...(I)> &x) {
+template <int I, int... J> constexpr bool differ() { return ((I != J) && ...); }
+template <int I> constexpr bool all_differ() { return true; }
+template <int I, int J, int... K> constexpr bool all_differ() { return differ<I, J, K...>() && all_differ<J, K...>(); }
+
+// Some components of a vector, to be assigned to: v.zx = w. shader_source.c writes v.zx as a call of shader_set there, and of
+// shader_get elsewhere.
+template <class T, int... I> struct chosen {
+  typedef metal::vec<T, sizeof...(I)> whole;
+  static_assert(all_differ<I...>(), "a component is assigned to twice");
+  T *v;
+  operator whole() const { return whole(v[I]...); }
+  const chosen &operator=(const whole &x) const {
     int n = 0;
     ((v[I] = x[n++]), ...);
     return *this;
   }
+#define SHADER_ASSIGNS(op) template <class B> const chosen &operator op##=(const B &b) const { return *this = whole(*this) op b; }
+  SHADER_ASSIGNS(+) SHADER_ASSIGNS(-) SHADER_ASSIGNS(*) SHADER_ASSIGNS(/) SHADER_ASSIGNS(%) SHADER_ASSIGNS(&) SHADER_ASSIGNS(|) SHADER_ASSIGNS(^)
+  SHADER_ASSIGNS(<<) SHADER_ASSIGNS(>>)
+#undef SHADER_ASSIGNS
 };
+
+// The components of a type that has n of them in v.
+#define SHADER_CHOICE(T, n)                                                             \
+  template <int... I> metal::vec<T, sizeof...(I)> shader_get() const {                  \
+    static_assert(((I < n) && ...), "a vector has fewer components");                   \
+    return metal::vec<T, sizeof...(I)>(v[I]...);                                        \
+  }                                                                                     \
+  template <int... I> shader::chosen<T, I...> shader_set() {                            \
+    static_assert(((I < n) && ...), "a vector has fewer components");                   \
+    return {v};                                                                         \
+  }
 
 }  // namespace shader
 
 #ifdef SHADER_COUNT
-#define SHADER_MOVE(step) shader_move(this, &o, sizeof o)
+#define SHADER_MOVE() shader_move(this, &o, sizeof o)
+#define SHADER_MOVES(type, first, step)     \
+  type(const type &o) { SHADER_MOVE(); } \
+  type &operator=(const type &o) { SHADER_MOVE(); return *this; }
 #else
-#define SHADER_MOVE(step) step
+#define SHADER_MOVES(type, first, step)          \
+  constexpr type(const type &o) : first {} \
+  type &operator=(const type &o) { step; return *this; }
 #endif
-#define SHADER_MOVES(type, step)      \
-  type(const type &o) { SHADER_MOVE(step); } \
-  type &operator=(const type &o) { SHADER_MOVE(step); return *this; }
+#define SHADER_THREE x(o.x), y(o.y), z(o.z)
+#define SHADER_FOUR SHADER_THREE, w(o.w)
 
 namespace metal {
 
 // A vector as a part of a longer one. A scalar is none: the parts of a constructor have as many elements as the vector.
 template <class T, int N> struct shader_part {
   vec<T, N> v;
-  shader_part(const vec<T, N> &o) : v(o) {}
-  template <int... I, class = typename shader::when<sizeof...(I) == N>::type> shader_part(const shader::swizzle<T, I...> &o) : v(o) {}
+  constexpr shader_part(const vec<T, N> &o) : v(o) {}
 };
 
 template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
@@ -208,16 +255,15 @@ template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
     T v[2];
   };
   vec() = default;
-  vec(T s) : x(s), y(s) {}
-  vec(T a, T b) : x(a), y(b) {}
+  constexpr vec(T s) : x(s), y(s) {}
+  constexpr vec(T a, T b) : x(a), y(b) {}
 #ifdef SHADER_COUNT
-  SHADER_MOVES(vec, (x = o.x, y = o.y))
+  SHADER_MOVES(vec, , )
 #endif
-  template <class U> explicit vec(const vec<U, 2> &o) : x(T(o.x)), y(T(o.y)) {}
-  template <class U, int... I> explicit vec(const shader::swizzle<U, I...> &o) : vec(o.operator vec<U, 2>()) {}
+  template <class U> constexpr explicit vec(const vec<U, 2> &o) : x(T(o.x)), y(T(o.y)) {}
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
-  vec yx() const { return vec(y, x); }
+  SHADER_CHOICE(T, 2)
 };
 
 template <class T> struct alignas(4 * sizeof(T)) vec<T, 3> {
@@ -225,16 +271,15 @@ template <class T> struct alignas(4 * sizeof(T)) vec<T, 3> {
     struct { T x, y, z; };
     struct { T r, g, b; };
     T v[3];
-    shader::swizzle<T, 0, 1> xy;
-    shader::swizzle<T, 1, 2> yz;
   };
   vec() = default;
-  vec(T s) : x(s), y(s), z(s) {}
-  vec(T a, T b, T c) : x(a), y(b), z(c) {}
-  vec(const shader_part<T, 2> &a, T c) : x(a.v.x), y(a.v.y), z(c) {}
-  vec(T a, const shader_part<T, 2> &b) : x(a), y(b.v.x), z(b.v.y) {}
-  SHADER_MOVES(vec, (x = o.x, y = o.y, z = o.z))
-  template <class U> explicit vec(const vec<U, 3> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)) {}
+  constexpr vec(T s) : x(s), y(s), z(s) {}
+  constexpr vec(T a, T b, T c) : x(a), y(b), z(c) {}
+  constexpr vec(const shader_part<T, 2> &a, T c) : x(a.v.x), y(a.v.y), z(c) {}
+  constexpr vec(T a, const shader_part<T, 2> &b) : x(a), y(b.v.x), z(b.v.y) {}
+  SHADER_MOVES(vec, SHADER_THREE, (x = o.x, y = o.y, z = o.z))
+  template <class U> constexpr explicit vec(const vec<U, 3> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)) {}
+  SHADER_CHOICE(T, 3)
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
 };
@@ -244,35 +289,34 @@ template <class T> struct alignas(4 * sizeof(T)) vec<T, 4> {
     struct { T x, y, z, w; };
     struct { T r, g, b, a; };
     T v[4];
-    shader::swizzle<T, 0, 1> xy, rg;
-    shader::swizzle<T, 1, 2> yz;
-    shader::swizzle<T, 2, 3> zw;
-    shader::swizzle<T, 0, 2> xz;
-    shader::swizzle<T, 1, 3> yw;
-    shader::swizzle<T, 0, 1, 2> xyz, rgb;
-    shader::swizzle<T, 1, 2, 3> yzw;
-    shader::swizzle<T, 3, 2, 1, 0> wzyx;
   };
   vec() = default;
-  vec(T s) : x(s), y(s), z(s), w(s) {}
-  vec(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
-  vec(const shader_part<T, 2> &a, T c, T d) : x(a.v.x), y(a.v.y), z(c), w(d) {}
-  vec(T a, const shader_part<T, 2> &b, T d) : x(a), y(b.v.x), z(b.v.y), w(d) {}
-  vec(T a, T b, const shader_part<T, 2> &c) : x(a), y(b), z(c.v.x), w(c.v.y) {}
-  vec(const shader_part<T, 2> &a, const shader_part<T, 2> &b) : x(a.v.x), y(a.v.y), z(b.v.x), w(b.v.y) {}
-  vec(const shader_part<T, 3> &a, T d) : x(a.v.x), y(a.v.y), z(a.v.z), w(d) {}
-  vec(T a, const shader_part<T, 3> &b) : x(a), y(b.v.x), z(b.v.y), w(b.v.z) {}
-  SHADER_MOVES(vec, (x = o.x, y = o.y, z = o.z, w = o.w))
-  template <class U> explicit vec(const vec<U, 4> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)), w(T(o.w)) {}
+  constexpr vec(T s) : x(s), y(s), z(s), w(s) {}
+  constexpr vec(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
+  constexpr vec(const shader_part<T, 2> &a, T c, T d) : x(a.v.x), y(a.v.y), z(c), w(d) {}
+  constexpr vec(T a, const shader_part<T, 2> &b, T d) : x(a), y(b.v.x), z(b.v.y), w(d) {}
+  constexpr vec(T a, T b, const shader_part<T, 2> &c) : x(a), y(b), z(c.v.x), w(c.v.y) {}
+  constexpr vec(const shader_part<T, 2> &a, const shader_part<T, 2> &b) : x(a.v.x), y(a.v.y), z(b.v.x), w(b.v.y) {}
+  constexpr vec(const shader_part<T, 3> &a, T d) : x(a.v.x), y(a.v.y), z(a.v.z), w(d) {}
+  constexpr vec(T a, const shader_part<T, 3> &b) : x(a), y(b.v.x), z(b.v.y), w(b.v.z) {}
+  SHADER_MOVES(vec, SHADER_FOUR, (x = o.x, y = o.y, z = o.z, w = o.w))
+  template <class U> constexpr explicit vec(const vec<U, 4> &o) : x(T(o.x)), y(T(o.y)), z(T(o.z)), w(T(o.w)) {}
+  SHADER_CHOICE(T, 4)
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
 };
 
 // As many elements without padding, aligned as one element is.
-template <class T, int N> struct packed_vec {
-  T v[N];
+template <class T, int N> struct shader_packed;
+template <class T> struct shader_packed<T, 2> { union { struct { T x, y; }; struct { T r, g; }; T v[2]; }; };
+template <class T> struct shader_packed<T, 3> { union { struct { T x, y, z; }; struct { T r, g, b; }; T v[3]; }; };
+template <class T> struct shader_packed<T, 4> { union { struct { T x, y, z, w; }; struct { T r, g, b, a; }; T v[4]; }; };
+template <class T, int N> struct packed_vec : shader_packed<T, N> {
+  using shader_packed<T, N>::v;
   packed_vec() = default;
   packed_vec(const vec<T, N> &o) { for (int i = 0; i < N; i++) v[i] = o[i]; }
+  explicit packed_vec(T s) : packed_vec(vec<T, N>(s)) {}
+  template <class A, class B, class... C> packed_vec(const A &a, const B &b, const C &...c) : packed_vec(vec<T, N>(a, b, c...)) {}
 #ifdef SHADER_COUNT
   packed_vec(const packed_vec &o) { SHADER_MOVE(); }
   packed_vec &operator=(const packed_vec &o) { SHADER_MOVE(); return *this; }
@@ -280,8 +324,12 @@ template <class T, int N> struct packed_vec {
 #else
   operator vec<T, N>() const { vec<T, N> r; for (int i = 0; i < N; i++) r[i] = v[i]; return r; }
 #endif
+  SHADER_CHOICE(T, N)
   T &operator[](int i) { return v[i]; }
   const T &operator[](int i) const { return v[i]; }
+#define SHADER_ASSIGNS(op) template <class B> packed_vec &operator op##=(const B &b) { return *this = vec<T, N>(*this) op b; }
+  SHADER_ASSIGNS(+) SHADER_ASSIGNS(-) SHADER_ASSIGNS(*) SHADER_ASSIGNS(/)
+#undef SHADER_ASSIGNS
 };
 
 #define SHADER_OPERATOR(op)                                                                                        \
@@ -291,14 +339,19 @@ template <class T, int N> struct packed_vec {
   inline auto operator op(const vec<T, N> &a, S s) { return a op vec<T, N>(T(s)); }                                \
   template <class T, int N, class S, class = typename shader::when<shader::scalar<S>::value>::type>                \
   inline auto operator op(S s, const vec<T, N> &b) { return vec<T, N>(T(s)) op b; }                                \
-  template <class T, int N, class B> inline vec<T, N> &operator op##=(vec<T, N> &a, const B &b) { return a = a op b; } \
-  template <class T, int... I, class B> inline auto operator op(const shader::swizzle<T, I...> &a, const B &b) {                   \
-    return vec<T, sizeof...(I)>(a) op b; }                                                                         \
-  template <class T, int N, int... I> inline auto operator op(const vec<T, N> &a, const shader::swizzle<T, I...> &b) { \
-    return a op vec<T, N>(b); }
+  template <class T, int N, class B> inline vec<T, N> &operator op##=(vec<T, N> &a, const B &b) { return a = a op b; }
 SHADER_OPERATOR(+) SHADER_OPERATOR(-) SHADER_OPERATOR(*) SHADER_OPERATOR(/) SHADER_OPERATOR(%)
 SHADER_OPERATOR(&) SHADER_OPERATOR(|) SHADER_OPERATOR(^) SHADER_OPERATOR(<<) SHADER_OPERATOR(>>)
 #undef SHADER_OPERATOR
+
+// Of vectors without padding, as of those that they become.
+#define SHADER_PACKED(op)                                                                                          \
+  template <class T, int N, class B> inline auto operator op(const packed_vec<T, N> &a, const B &b) { return vec<T, N>(a) op b; } \
+  template <class T, int N, int M> inline auto operator op(const vec<T, N> &a, const packed_vec<T, M> &b) { return a op vec<T, M>(b); } \
+  template <class T, int N, class S, class = typename shader::when<shader::scalar<S>::value>::type>                \
+  inline auto operator op(S s, const packed_vec<T, N> &b) { return s op vec<T, N>(b); }
+SHADER_PACKED(+) SHADER_PACKED(-) SHADER_PACKED(*) SHADER_PACKED(/)
+#undef SHADER_PACKED
 
 #define SHADER_RELATION(op)                                                                                        \
   template <class T, int N> inline vec<bool, N> operator op(const vec<T, N> &a, const vec<T, N> &b) {              \
@@ -328,7 +381,8 @@ template <class T> struct numeric_limits;
     static constexpr T min() { return low; }                                                                       \
     static constexpr T max() { return high; }                                                                      \
     static constexpr T lowest() { return low; }                                                                    \
-    static constexpr bool is_integer = true;                                                                       \
+    static constexpr bool is_specialized = true, is_integer = true, is_exact = true, is_signed = low != 0, has_infinity = false, has_quiet_NaN = false; \
+    static constexpr int digits = sizeof(T) == 1 && high == 1 ? 1 : sizeof(T) * 8 - is_signed;                     \
   };
 SHADER_INTEGER_LIMITS(bool, false, true)
 SHADER_INTEGER_LIMITS(char, -128, 127)
@@ -348,7 +402,10 @@ template <> struct numeric_limits<float> {
   static constexpr float epsilon() { return FLT_EPSILON; }
   static constexpr float infinity() { return INFINITY; }
   static constexpr float quiet_NaN() { return NAN; }
-  static constexpr bool is_integer = false;
+  static constexpr float signaling_NaN() { return __builtin_nansf(""); }
+  static constexpr float denorm_min() { return __FLT_DENORM_MIN__; }
+  static constexpr bool is_specialized = true, is_integer = false, is_exact = false, is_signed = true, has_infinity = true, has_quiet_NaN = true;
+  static constexpr int digits = 24;
 };
 template <> struct numeric_limits<half> {
   static half min() { return half(0x1p-14f); }
@@ -357,7 +414,10 @@ template <> struct numeric_limits<half> {
   static half epsilon() { return half(0x1p-10f); }
   static half infinity() { return half(INFINITY); }
   static half quiet_NaN() { return half(NAN); }
-  static constexpr bool is_integer = false;
+  static half signaling_NaN() { return half(NAN); }
+  static half denorm_min() { return half(0x1p-24f); }
+  static constexpr bool is_specialized = true, is_integer = false, is_exact = false, is_signed = true, has_infinity = true, has_quiet_NaN = true;
+  static constexpr int digits = 11;
 };
 
 }  // namespace metal
@@ -368,7 +428,10 @@ template <> struct numeric_limits<half> {
   typedef metal::vec<T, 4> name##4;                                                                                \
   typedef metal::packed_vec<T, 2> packed_##name##2;                                                                \
   typedef metal::packed_vec<T, 3> packed_##name##3;                                                                \
-  typedef metal::packed_vec<T, 4> packed_##name##4;
+  typedef metal::packed_vec<T, 4> packed_##name##4;                                                                \
+  namespace metal {                                                                                                \
+  using ::name##2; using ::name##3; using ::name##4; using ::packed_##name##2; using ::packed_##name##3; using ::packed_##name##4; \
+  }
 SHADER_VECTORS(bool, bool) SHADER_VECTORS(char, char) SHADER_VECTORS(uchar, uchar) SHADER_VECTORS(short, short)
 SHADER_VECTORS(ushort, ushort) SHADER_VECTORS(int, int) SHADER_VECTORS(uint, uint) SHADER_VECTORS(long, long)
 SHADER_VECTORS(ulong, ulong) SHADER_VECTORS(float, float) SHADER_VECTORS(half, half)
@@ -378,3 +441,16 @@ SHADER_VECTORS(bfloat, bfloat)
 #undef SHADER_VECTORS
 
 using metal::as_type; // a keyword of the language, known without its namespace
+
+namespace metal {
+using ::uchar; using ::ushort; using ::uint; using ::ulong; using ::size_t; using ::ptrdiff_t; using ::int8_t; using ::uint8_t;
+using ::int16_t; using ::uint16_t; using ::int32_t; using ::uint32_t; using ::int64_t; using ::uint64_t;
+}  // namespace metal
+
+// See traits.h.
+#define METAL_CONSTANT static constexpr
+#define METAL_VALUE constexpr
+#define METAL_PLAIN(T) T
+#if __METAL_VERSION__ >= 310
+#define METAL_BFLOAT
+#endif

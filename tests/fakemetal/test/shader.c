@@ -25,7 +25,8 @@ static void verdict(const char *name, const char *wrong) {
 }
 
 static const shader_options safe = {0x30001, false, false, NULL}, fast = {0x30001, true, true, NULL},
-                            halfway = {0x30001, false, true, NULL}; /* safe math, fast functions */
+                            halfway = {0x30001, false, true, NULL}, /* safe math, fast functions */
+                            newer = {0x30002, false, false, NULL};
 
 static const char head[] = "#include <metal_stdlib>\nusing namespace metal;\n";
 
@@ -47,7 +48,7 @@ static char *run(const char *body, const shader_options *o, uint64_t threads, ui
       .buffers = {{in, sizeof memory.in, 0, false}, {out, sizeof memory.out, 0, false}}, .threadgroup = {1024},
       .groups = {(threads + group - 1) / group, 1, 1}, .group = {group, 1, 1}, .threads = {threads, 1, 1}};
   shader_counts counts;
-  error = shader_run(shader_find(l, "f"), &d, &counts, NULL);
+  error = shader_run(shader_find(l, shader_find(l, "f") ? "f" : "mine::inner::f"), &d, &counts, NULL);
   shader_library_free(l);
   return error;
 }
@@ -98,6 +99,32 @@ static const struct {
     {"constant tables", "constant float table[4] = {5, 6, 7, 8};\nkernel void f(" XY ", " INDEX ") { y[i] = table[i & 3]; }", 8, 8, {5, 6, 8}},
     {"functions and structures", "struct P { float a; float b; };\nfloat g(thread const P &p, device const float *x) { return p.a * x[1] + p.b; }\nkernel void f(" XY ", " INDEX ") { P p = {float(i), 1.0f}; y[i] = g(p, x); }", 8, 8, {1, 2, 8}},
     {"macros", "#define TWICE(a) ((a) * 2)\nkernel void f(" XY ", " INDEX ") { y[i] = TWICE(x[i]); }", 8, 8, {0, 2, 14}},
+    {"components of vectors", "kernel void f(device const float4 *x [[buffer(0)]], device float4 *y [[buffer(1)]], " INDEX ") { float4 v = x[i]; v.xw = v.wx; v.gb *= 10.0f; y[i] = v.wzyx; }", 2, 2, {0, 20, 7}},
+    {"a copy of components", "kernel void f(" XY ", " INDEX ") { float2 v = float2(x[i], 5); auto c = v.xy; v.x = 9; y[i] = c.x; }", 8, 8, {0, 1, 7}},
+    {"a member named as components are", "struct P { float xy; };\nkernel void f(" XY ", " INDEX ") { P p = {x[i]}; p.xy += 1; y[i] = p.xy; }", 8, 8, {1, 2, 8}},
+    {"packed components", "kernel void f(device const packed_float3 *x [[buffer(0)]], device float *y [[buffer(1)]], " INDEX ") { packed_float3 p = x[i]; p.y += 1; p *= 2.0f; y[i] = p.zyx.y + p[2]; }", 8, 8, {8, 20, 92}},
+    {"matrices", "kernel void f(" XY ", " INDEX ") { float2x2 m = float2x2(1, 2, 3, 4); float2 v = float2(x[i], 1); y[i] = (m * v).y * 1000 + (v * m).x * 10 + determinant(m) + (m * m)[0].y; }", 8, 8, {4028, 6038, 18098}},
+    {"matrices of three columns", "kernel void f(" XY ", " INDEX ") { float3x3 r = float3x3(float3(1, 2, 3), float3(4, 5, 6), float3(7, 8, 10)); y[i] = determinant(r) + dot(transpose(r)[0], float3(x[i], 1, 0)); }", 8, 8, {1, 2, 8}},
+    {"a determinant of four columns", "kernel void f(" XY ", " INDEX ") { float4x4 m = float4x4(2.0f); m[0][1] = 3; m[1][0] = x[i]; y[i] = determinant(m); }", 8, 8, {16, 4, -68}},
+    {"constants that are no scalars", "constant float2x2 m = float2x2(1, 2, 3, 4);\nconstant float3 v = float3(1, 2, 3);\nconstant array<int, 2> a = {5, 6};\nkernel void f(" XY ", " INDEX ") { y[i] = x[i] + m[1][0] + v.z + a[1]; }", 8, 8, {12, 13, 19}},
+    {"vectors of bool", "kernel void f(" XY ", " INDEX ") { float4 v = float4(x[i], 1, 2, 3); bool4 b = v > 1.5f; y[i] = float(any(b)) + 2 * float(all(b)) + 4 * float(b.x) + select(float4(8), float4(16), b).y; }", 8, 8, {9, 9, 13}},
+    {"type traits and arrays",
+     "template <typename T> enable_if_t<is_integral_v<T>, int> k(T) { return 1; }\ntemplate <typename T> enable_if_t<is_floating_point<T>::value, int> k(T) { return 2; }\n"
+     "kernel void f(" XY ", " INDEX ") { array<int, 3> a = {1, 2, 3}; conditional_t<is_same_v<half, float>, int, float> z = 0.5; y[i] = x[i] + k(1) + 10 * k(1.0) + a[2] + a.size() + z; }", 8, 8, {27.5f, 28.5f, 34.5f}},
+    {"literals are float", "kernel void f(" XY ", " INDEX ") { y[i] = max(x[i], 3.0) * .5 + 1e1 + 0x1p1 + sizeof(1.0); }", 8, 8, {17.5f, 17.5f, 19.5f}},
+    {"functions of integers", "kernel void f(" XY ", " INDEX ") { y[i] = absdiff(int(i) - 3, 2) + rotate(0x80000000u, 1u) + extract_bits(0xf0u, 4, 4) + extract_bits(0xf0, 4, 4) + insert_bits(0u, 3u, 1, 2) + hadd(3, 4) + rhadd(3, 4); }", 8, 8, {33, 32, 30}},
+    {"saturation", "kernel void f(" XY ", " INDEX ") { char c = i; y[i] = addsat(c, char(122)) + subsat(uchar(i), uchar(3)) + madsat(short(i), short(8000), short(1)) / 1000; }", 8, 8, {122, 131, 163}},
+    {"shuffles of quads", "kernel void f(" XY ", " LOCAL ") { y[i] = quad_shuffle_down(x[i], 1) + 100 * quad_shuffle_rotate_up(x[i], 1) + 10000 * float(quad_all(x[i] < 4)); }", 32, 32, {10301, 10002, 607}},
+    {"places in quads", "kernel void f(" XY ", uint i [[thread_index_in_threadgroup]], uint q [[thread_index_in_quadgroup]], uint g [[quadgroup_index_in_threadgroup]], uint n [[quadgroups_per_threadgroup]]) { y[i] = q + 10 * g + 100 * n; }", 10, 10, {300, 301, 313}},
+    {"threadgroup memory in a block", "kernel void f(" XY ", " LOCAL ") { if (x[0] == 0) { threadgroup float t[64]; t[i] = x[i]; threadgroup_barrier(mem_flags::mem_threadgroup); y[i] = t[63 - i]; } }", 64, 64, {63, 62, 56}},
+    {"recursion", "uint g(uint n) { return n < 2 ? 1 : n * g(n - 1); }\nkernel void f(" XY ", " INDEX ") { y[i] = g(i); }", 8, 8, {1, 1, 5040}},
+    {"pointers to functions", "float twice(float x) { return 2 * x; }\nfloat thrice(float x) { return 3 * x; }\nkernel void f(" XY ", " INDEX ") { float (*g)(float) = i % 2 ? twice : thrice; y[i] = g(x[i]) + 1; }", 8, 8, {1, 3, 15}},
+    {"a kernel by its attribute", "[[host_name(\"f\"), kernel]] void other(" XY ", " INDEX ") { y[i] = x[i]; }", 8, 8, {0, 1, 7}},
+    {"a template of a kernel", "template <typename T> [[kernel]] void f(device const T *x [[buffer(0)]], device T *y [[buffer(1)]], " INDEX ") { y[i] = x[i] + T(1); }\ntemplate [[kernel]] void f(device const float *, device float *, uint);", 8, 8, {1, 2, 8}},
+    {"an instance of a template", "template <typename T, int n> kernel void g(device const T *x [[buffer(0)]], device T *y [[buffer(1)]], " INDEX ") { threadgroup T t[n]; t[i % n] = x[i] * n; y[i] = t[i % n]; }\ntemplate [[host_name(\"f\")]] kernel void g<float, 8>(device const float *, device float *, uint);", 8, 8, {0, 8, 56}},
+    {"a kernel in a namespace", "namespace mine { constant float two = 2; namespace inner { kernel void f(" XY ", " LOCAL ") { threadgroup float t[64]; t[i] = x[i]; y[i] = two * t[i]; } } }", 8, 8, {0, 2, 14}},
+    {"an instance in a namespace", "namespace mine { namespace inner { template <typename T> kernel void f(device const T *x [[buffer(0)]], device T *y [[buffer(1)]], " INDEX ") { y[i] = x[i]; }\ntemplate kernel void f<float>(device const float *, device float *, uint); } }", 8, 8, {0, 1, 7}},
+    {"overloads by address space", "float g(device const float *x) { return x[1]; }\nfloat g(constant float *x) { return x[1]; }\nfloat g(thread float *x) { return x[1] * 10; }\nconstant float c[2] = {0, 5};\nkernel void f(" XY ", " INDEX ") { float t[2] = {0, x[i]}; y[i] = g(x) + g(c) + g(t); }", 8, 8, {6, 16, 76}},
     {"a nan is one", "kernel void f(" XY ", " INDEX ") { y[i] = isnan(sqrt(x[i] - 0.5f)) ? 1 : 2; }", 8, 8, {1, 2, 2}},
     {"min drops a nan", "kernel void f(" XY ", " INDEX ") { y[i] = min(x[i], NAN) + fmax(x[i], NAN); }", 8, 8, {0, 2, 14}},
 };
@@ -112,6 +139,16 @@ static void try_results(void) {
     }
     verdict(results[i].name, wrong);
   }
+}
+
+/* Lambda expressions are of the language since version 3.2. */
+static void try_lambda(void) {
+  const char *body = "kernel void f(" XY ", " INDEX ") { float b = 2; auto scaled = [&](float v) { return b * v; }; y[i] = scaled(x[i]); }";
+  char *wrong = run(body, &newer, 8, 8);
+  verdict("lambda expressions", wrong || out[7] != 14 ? wrong ? wrong : "a wrong result" : NULL);
+  char *said = run(body, &safe, 8, 8);
+  verdict("lambda expressions before version 3.2", said && strstr(said, "lambda expressions are not supported") ? NULL : "were taken");
+  free(said);
 }
 
 /* ---- Misuse: what is said of it. */
@@ -140,6 +177,11 @@ static const struct {
     {"writes through constant", "kernel void f(" XY ", constant float *z [[buffer(2)]]) { z[0] = 1; }", "read-only"},
     {"has an unknown attribute", "kernel void f(" XY ", uint i [[thread_posizion]]) { }", "attribute 'thread_posizion'"},
     {"has too much threadgroup memory", "kernel void f(" XY ", " LOCAL ") { threadgroup float t[8000]; t[i] = x[i]; y[i] = t[i]; }", "uses 33024 bytes of threadgroup memory; there are 32768"},
+    {"recurses too deeply", "uint g(uint n) { return n == 0x7fffffff ? 1 : 1 + g(n + 1); }\nkernel void f(" XY ", " INDEX ") { y[i] = g(i); }", "uses too many stack frames"},
+    {"recurses too deeply beside others", "uint g(uint n) { return n == 0x7fffffff ? 1 : 1 + g(n + 1); }\nkernel void f(" XY ", " LOCAL ") { threadgroup_barrier(mem_flags::mem_none); y[i] = g(i); }", "uses too many stack frames"},
+    {"has a constant that is not constant", "float g();\nfloat g() { return 1; }\nconstant float c = g() + g();\nkernel void f(" XY ", " INDEX ") { y[i] = c + g(); }", "is no constant expression"},
+    {"ends in the middle", "kernel void f(" XY ") { float", "program_source:3:"},
+    {"has parentheses without a name", "<(1);", "program_source:3:"},
     {"lacks a buffer", "kernel void f(" XY ", device float *z [[buffer(5)]]) { z[0] = 1; }", "nothing is bound at buffer 5"},
 };
 
@@ -337,6 +379,7 @@ static void try_threads_of_an_attribute(void) {
 
 int main(void) {
   try_results();
+  try_lambda();
   try_misuses();
   try_deleted_barrier();
   try_races();

@@ -178,10 +178,10 @@ kernel void f(device float *x [[buffer(0)]], uint i [[thread_index_in_threadgrou
 //! accept threadgroup memory
 kernel void f(device float *x [[buffer(0)]], threadgroup float *y [[threadgroup(0)]], uint i [[thread_index_in_threadgroup]]) { y[i] = 1; x[i] = y[i]; }
 
-//! refuse recursion: recursion is not supported
+//! accept recursion
 inline uint factorial(uint n) { return n < 2 ? 1 : n * factorial(n - 1); }
 kernel void f(device uint *x [[buffer(0)]]) { x[0] = factorial(x[0]); }
-//! refuse recursion: recursion is not supported
+//! accept recursion
 inline bool odd(uint n);
 inline bool even(uint n) { return n == 0 || odd(n - 1); }
 inline bool odd(uint n) { return n != 0 && even(n - 1); }
@@ -242,7 +242,7 @@ kernel float f(device float *x [[buffer(0)]]) { return x[0]; }
 //! refuse kernels: kernel 'clear' cannot be called
 kernel void clear(device float *x [[buffer(0)]]) { x[0] = 0; }
 kernel void f(device float *x [[buffer(0)]]) { clear(x); }
-//! refuse kernels: pointers to functions
+//! refuse kernels: has no address
 kernel void clear(device float *x [[buffer(0)]]) { x[0] = 0; }
 kernel void f(device float *x [[buffer(0)]]) { void (*g)(device float *) = clear; g(x); }
 //! refuse kernels: has no address
@@ -254,12 +254,9 @@ inline void clear(device float *x) { x[0] = 0; }
 kernel void f(device float *x [[buffer(0)]]) { clear(x); }
 kernel void g(device float *x [[buffer(0)]], device float *f [[buffer(1)]]) { clear(f); clear(&x[1]); }
 
-//! refuse functions: pointers to functions
-typedef float (*Function)(float);
-kernel void f(device float *x [[buffer(0)]]) { x[0] = 0; }
-//! refuse functions: pointers to functions
+//! refuse functions: program scope variable must reside in constant address space
 inline float twice(float x) { return 2 * x; }
-constant float (*g)(float) = twice;
+float (*const g)(float) = twice;
 kernel void f(device float *x [[buffer(0)]]) { x[0] = g(x[0]); }
 //! refuse functions: variadic functions are not supported
 inline int sum(int n, ...) { return n; }
