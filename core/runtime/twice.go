@@ -20,14 +20,14 @@ import (
 // differentiated is a recorded backward pass through a run of a program: its operands are those of the run, and behind
 // them the gradients of the results.
 type differentiated struct {
-	*pullback
+	of       *pullback
 	in       []*Tensor // arguments and gradients of results, nil for one that there was none of; handles of its own
 	versions []uint32  // of their memory
 }
 
 // differentiated makes gradients that a recorded pass has computed results of a function, whose gradient is that of twice.
 func (r *recorded) differentiated(b *backward, n *node, dy, dx []*Tensor) error {
-	d := &differentiated{pullback: r.pullback}
+	d := &differentiated{of: r.pullback}
 	r.refs.Add(1)
 	for _, t := range append(slices.Clone(r.arguments), dy...) {
 		same, version := (*Tensor)(nil), uint32(0)
@@ -48,14 +48,14 @@ func (r *recorded) differentiated(b *backward, n *node, dy, dx []*Tensor) error 
 
 // close frees the handles.
 func (d *differentiated) close() {
-	d.program.ctx.rt.freeAll(d.in)
+	d.of.program.ctx.rt.freeAll(d.in)
 	d.in = nil
-	d.release()
+	d.of.release()
 }
 
 // through computes the gradients of the operands from those of the gradients. n is the node that end has made.
 func (d *differentiated) through(b *backward, n *node, of []*Tensor) ([]*Tensor, error) {
-	twice, err := d.twice()
+	twice, err := d.of.twice()
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +92,11 @@ func (d *differentiated) through(b *backward, n *node, of []*Tensor) ([]*Tensor,
 
 // operands are the arguments of twice, with the histories that the operands of the node have.
 func (d *differentiated) operands(n *node) (in []*Tensor, err error) {
-	given := d.function.given
-	types := d.function.source.Outputs()
+	given := d.of.function.given
+	types := d.of.function.source.Outputs()
 	for i, t := range d.in {
 		if t == nil {
-			made, err := zeros(&types[d.of[i-given]], d.program.ctx)
+			made, err := zeros(&types[d.of.of[i-given]], d.of.program.ctx)
 			if err != nil {
 				return in, err
 			}
@@ -111,9 +111,9 @@ func (d *differentiated) operands(n *node) (in []*Tensor, err error) {
 			return in, err
 		}
 		in = append(in, same)
-		at := len(d.to) + i - given
+		at := len(d.of.to) + i - given
 		if i < given {
-			at = slices.Index(d.to, i)
+			at = slices.Index(d.of.to, i)
 		}
 		if at >= 0 {
 			same.inherit(n.in[at].from)
@@ -124,22 +124,22 @@ func (d *differentiated) operands(n *node) (in []*Tensor, err error) {
 
 // ordered puts gradients of the operands of twice where the node has these operands. Those that nothing asks for are freed.
 func (d *differentiated) ordered(b *backward, n *node, twice *Program, dx []*Tensor) []*Tensor {
-	given := d.function.given
+	given := d.of.function.given
 	found := make([]*Tensor, len(n.in))
 	for i, at := range twice.back.to {
 		to := -1
 		switch {
 		case at < given:
-			to = slices.Index(d.to, at)
+			to = slices.Index(d.of.to, at)
 		case at < twice.given:
-			to = len(d.to) + at - given
+			to = len(d.of.to) + at - given
 		default: // a captured tensor
 			h := twice.asking[at-twice.given].history.Load()
-			to = slices.IndexFunc(d.function.asking, func(t *Tensor) bool {
+			to = slices.IndexFunc(d.of.function.asking, func(t *Tensor) bool {
 				k := t.history.Load()
 				return k.node == h.node && k.index == h.index
 			})
-			to = slices.Index(d.to, given+to)
+			to = slices.Index(d.of.to, given+to)
 		}
 		if to >= 0 && n.in[to].from != nil {
 			found[to] = dx[i]
