@@ -14,6 +14,9 @@ import (
 //	function: in x, w            out y
 //	twice:    in x, dy, w        out dx, dw, which are traced, with gradients, as results of x, dy and w
 //
+// The program has the arguments of the function in their order, then the gradients of those results that ask for some, and captures
+// what the function has captured. Its results are in the order of pullback.to.
+//
 // A recorded pass runs the pullback as any pass does, because most gradients are not differentiated again. Only a pass through what
 // it has computed runs this program, and then the pullback of that. Results of this run may be differentiated again in the same way.
 
@@ -24,6 +27,9 @@ type differentiated struct {
 	in       []*Tensor // arguments and gradients of results, nil for one that there was none of; handles of its own
 	versions []uint32  // of their memory
 }
+
+// The histories of the operands are those of the node, and not kept here: a tensor that named them would keep their nodes alive for
+// as long as the gradients, and the node that end makes does so already.
 
 // differentiated makes gradients that a recorded pass has computed results of a function, whose gradient is that of twice.
 func (r *recorded) differentiated(b *backward, n *node, dy, dx []*Tensor) error {
@@ -54,6 +60,9 @@ func (d *differentiated) close() {
 }
 
 // through computes the gradients of the operands from those of the gradients. n is the node that end has made.
+//
+// It runs twice for the sake of what this keeps for its pullback, and then goes through the run as a pass does. A recorded pass thereby
+// records that run's gradients in the same way, so that there are gradients of every order. No hook is called on the way.
 func (d *differentiated) through(b *backward, n *node, of []*Tensor) ([]*Tensor, error) {
 	twice, err := d.of.twice()
 	if err != nil {
@@ -169,7 +178,8 @@ func once(why string) error {
 	return status.Errorf(status.Unsupported, "[jit] the gradient of the traced function has no gradient, because %s; want create_graph=False, or both gradients taken within the function", why)
 }
 
-// What a graph does not tell is refused: see replay.go.
+// What a graph does not tell is refused: see replay.go. A hook or a PyLayer is found as it is there, by tracing the calls again
+// and comparing the pullback with the one that the function had.
 
 // twice traces the calls of the program with a recorded backward pass, from its arguments and the gradients of its results to the
 // gradients in the order of back.to.

@@ -42,6 +42,9 @@ func (l *lister) groups() {
 	}
 }
 
+// A tail depends on the reduction, its dtype and how wide offsets are. That each of them reads one operand straight and another
+// one in runs or anywhere, and stores what it reduces or not, is enough to see every line of tail.metal.
+
 // tails lists shaders of groups that end in a reduction of elements of a dtype: each reduction behind one step, whose result
 // every other one stores.
 func (l *lister) tails(d dtype.DType) {
@@ -51,7 +54,7 @@ func (l *lister) tails(d dtype.DType) {
 	}
 	for i := range op.Table {
 		row := &op.Table[i]
-		out := d
+		out := d // results of other dtypes come from casts in front of the reduction
 		switch {
 		case row.ID == op.IDAny || row.ID == op.IDAll:
 			out = dtype.Bool
@@ -69,8 +72,10 @@ func (l *lister) tails(d dtype.DType) {
 		}
 		g.Steps = []msl.GroupStep{x}
 		if i%2 == 1 {
+			// What the group writes lies straight for some reductions and anywhere for others.
 			g.Writes, g.Stored = []msl.Operand{{DType: d, Lie: msl.Lie(i / 2 % 2 * int(msl.Anywhere))}}, []int{0}
 		}
+		// The library compiles all kernels of a tail, too, because sizes decide which of them runs.
 		l.name = fmt.Sprintf("tail_%s_%s", row.Name, d)
 		if _, err := l.device.Pipelines(g.Source(), "staged", "rows", "parts", "whole"); err != nil {
 			l.err = fmt.Errorf("%s: %w", l.name, err)

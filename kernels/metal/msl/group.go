@@ -269,7 +269,7 @@ func (g *Group) operands() (a []parameter) {
 
 // arguments are the parameters of the kernel.
 func (g *Group) arguments() (a []string) {
-	for i, p := range append(g.operands(), parameter{"constant uint *", "range"}) {
+	for i, p := range append(g.operands(), parameter{"constant uint *", "bounds"}) {
 		a = append(a, fmt.Sprintf("%s%s [[buffer(%d)]]", p.kind, p.name, i))
 	}
 	return append(a, "uint i [[thread_position_in_grid]]")
@@ -280,17 +280,17 @@ func (g *Group) body(s *strings.Builder) {
 	lanes := g.Lanes()
 	// Elements are numbered by 32 bits, of which a dispatch has the range.
 	line := func(format string, values ...any) { fmt.Fprintf(s, format+"\n", values...) }
-	line("    i += range[0];\n    const uint whole = range[1] / %d;", lanes)
-	line("    if (i >= range[2]) {\n        const uint e = whole * %d + i - range[2];\n        if (e >= range[1]) return;", lanes)
+	line("    i += bounds[0];\n    const uint whole = bounds[1] / %d;", lanes)
+	line("    if (i >= bounds[2]) {\n        const uint e = whole * %d + i - bounds[2];\n        if (e >= bounds[1]) return;", lanes)
 	g.call(s, "        ", "e", func(i int) string { return g.element(i, "e") })
 	line("        return;\n    }")
 	indent := "    "
 	if g.Repeats() {
 		width, rows := g.Line(), 32/g.Line()
-		line("    const uint first = i / 32 * %d + i %% %[1]d;\n    if (first >= range[3]) return;", width)
-		line("    i = first + i / %d %% %d * range[3];\n    if (i >= whole) return;", width, rows)
+		line("    const uint first = i / 32 * %d + i %% %[1]d;\n    if (first >= bounds[3]) return;", width)
+		line("    i = first + i / %d %% %d * bounds[3];\n    if (i >= whole) return;", width, rows)
 		g.read(s, indent, true)
-		line("    for (uint n = 0; n < range[4] && i < whole; n++, i += %d * range[3]) {", rows)
+		line("    for (uint n = 0; n < bounds[4] && i < whole; n++, i += %d * bounds[3]) {", rows)
 		indent += "    "
 	}
 	g.vector(s, indent, "")

@@ -12,10 +12,14 @@ import (
 // tail is how the work of a group that ends in a reduction is shared: as by the reduction alone, of rows that follow each other
 // from a line of memory on. There is one dispatch, and a second one where parts of rows have to be joined. The last output of the
 // call is the result of the reduction.
+//
+// Reads and writes of the steps are bound as for a group without a tail, and nothing repeats: a thread has vectors of one row.
 type tail struct {
 	share
 	count int64 // elements of a row
 }
+
+// The layout of what is reduced is no concern of the device: core/graph only ends groups in a reduction of a result in its order.
 
 // FusesTail reports whether a reduction of the last axes can end a group.
 func FusesTail(s *op.Step) bool {
@@ -43,6 +47,9 @@ func (k *group) end(g *msl.Group, n int64, c *device.Call) error {
 	return k.wantLanes()
 }
 
+// Accumulators begin the workspace of the step, which lies behind the arena of the plan. They are written by the first pass before
+// the second one reads them, so that nothing has to clear them.
+
 // Workspace has an accumulator for each part of each row of a tail, where there are several.
 func (k *group) Workspace(c *device.Call) int64 {
 	if k.tail == nil || k.tail.parts == 1 {
@@ -50,6 +57,9 @@ func (k *group) Workspace(c *device.Call) int64 {
 	}
 	return c.Out[len(c.Out)-1].Numel() * k.tail.parts * accumulator
 }
+
+// A piece begins at a threadgroup, which has whole rows or a part of one, so that no accumulator is of two pieces. What a group
+// moves is more than what its reduction alone would: the cost counts all reads and writes.
 
 // encodeTail encodes the first pass, in pieces that are short enough, and the second where there is one.
 func (k *group) encodeTail(e gpu.Encoder, c *device.Call) error {
@@ -78,6 +88,8 @@ func (k *group) encodeTail(e gpu.Encoder, c *device.Call) error {
 	}
 	return k.join(e, c, out, &t.share, t.count)
 }
+
+// A group without elements has no row to fold; the runtime divides it, and its steps have kernels that know what to write then.
 
 // errNoElements has the reduction run by itself, which knows its result.
 var errNoElements = status.Errorf(status.Unsupported, "got a group without elements that ends in a reduction")
