@@ -145,28 +145,32 @@ func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tens
 			operands[i] = asking[at-given]
 		}
 	}
-	for _, t := range in[:given] {
+	tensors, versions := make([]*Tensor, given+len(b.reads)), make([]uint32, given+len(b.reads))
+	r.arguments, r.values = tensors[:given], tensors[given:]
+	r.argumentsAt, r.versions = versions[:given], versions[given:]
+	for i, t := range in[:given] {
 		same, err := t.Alias()
 		if err != nil {
 			r.close()
 			return err
 		}
-		r.arguments, r.argumentsAt = append(r.arguments, same), append(r.argumentsAt, t.Version())
+		r.arguments[i], r.argumentsAt[i] = same, t.Version()
 	}
-	for _, read := range b.reads {
-		t := (*Tensor)(nil)
-		captured := read.input && read.index >= given
-		if !read.input {
-			t = kept[read.index]
-		} else if !captured {
-			t = r.arguments[read.index]
-		} else if same, err := in[read.index].Alias(); err == nil {
-			t = same
-		} else {
-			r.close()
-			return err
+	for i, read := range b.reads {
+		switch {
+		case !read.input:
+			r.values[i] = kept[read.index]
+		case read.index < given:
+			r.values[i] = r.arguments[read.index]
+		default:
+			same, err := in[read.index].Alias()
+			if err != nil {
+				r.close()
+				return err
+			}
+			r.values[i] = same
 		}
-		r.values, r.versions, r.own = append(r.values, t), append(r.versions, t.Version()), append(r.own, captured)
+		r.versions[i] = r.values[i].Version()
 	}
 	differentiable := make([]*Tensor, len(b.of))
 	for i, at := range b.of {
@@ -181,11 +185,9 @@ func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tens
 // recorded is a run of a program whose gradient may be wanted.
 type recorded struct {
 	*pullback
-	kept     []*Tensor
-	values   []*Tensor // by reads
-	versions []uint32  // of their memory
-	own      []bool    // values that are handles of the record, and neither in kept nor arguments
-
+	kept        []*Tensor
+	values      []*Tensor // by reads
+	versions    []uint32  // of their memory
 	arguments   []*Tensor // handles of the record
 	argumentsAt []uint32  // the versions of their memory
 }
@@ -250,9 +252,9 @@ func changedInPlace(now, want uint32) error {
 // close frees what the record has kept.
 func (r *recorded) close() {
 	rt := r.program.ctx.rt
-	for i, t := range r.values {
-		if r.own[i] {
-			rt.Free(t.handle)
+	for i, read := range r.reads {
+		if t := r.values[i]; t != nil && read.input && read.index >= len(r.arguments) {
+			rt.Free(t.handle) // of a captured tensor: it is neither in kept nor in arguments
 		}
 	}
 	rt.freeAll(r.kept)
