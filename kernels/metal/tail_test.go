@@ -32,7 +32,7 @@ var shapesOfTails = []struct {
 	{dims: []int64{3, 11, 1300}, reduced: 3, parts: true},
 }
 
-// tailGraph is a few elementwise steps of two tensors, one of them transposed, a row and a number, that end in a reduction. With
+// tailGraph is a few elementwise steps of two tensors, a row that all rows share and a number, that end in a reduction. With
 // kept, what is reduced is a result too.
 func tailGraph(t *testing.T, id op.ID, d dtype.DType, dims []int64, reduced int, kept bool) *graph.Graph {
 	b := graph.NewBuilder()
