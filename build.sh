@@ -169,6 +169,19 @@ link_flags() {
     esac
 }
 
+# shaders_stripped: copies of the shaders without comments and indentation, which are 30 KB, and build/overlay.json, with which Go
+# embeds them instead of the files. The lines stay, so that messages of compilers have the same numbers.
+shaders_stripped() {
+    mkdir -p build/shaders
+    separator='{"Replace": {'
+    for file in kernels/metal/msl/*.metal; do
+        sed -e 's|^ *||' -e 's| *//.*||' "$file" >"build/shaders/${file##*/}"
+        printf '%s\n"%s": "%s"' "$separator" "$root/$file" "$root/build/shaders/${file##*/}"
+        separator=,
+    done >build/overlay.json
+    echo '}}' >>build/overlay.json
+}
+
 # platform: sets goos, the folder of what is built for it, and the library's name.
 platform() {
     need_go
@@ -187,6 +200,7 @@ lib() {
     platform
     need_cc
     link_lists
+    shaders_stripped
     # Nothing is inlined in packages that calls which are repeated do not reach, 700 KB: onnx, which runs once for each model
     # and shape, tritonlang, graphs and operators, where Metal's shaders and graphs are written and stored, the backend of
     # tritonserver, and what writes messages and reads JSON.
@@ -198,7 +212,7 @@ lib() {
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
     # shellcheck disable=SC2086  # $small is a list
-    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build $small \
+    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build $small -overlay build/overlay.json \
         -buildmode=c-shared -trimpath -ldflags "-s -w -extldflags \"$(link_flags "$goos")\"" \
         -o "$folder/$name" ./capi
     native || return 0
@@ -490,7 +504,7 @@ conformance_metal() {
 }
 
 # shaders_listed: whether `check` compiles all shaders that the conformance suite has compiled.
-shaders_listed() { GOEXPERIMENT=$simd go run ./tests/msl -lists build/sources; }
+shaders_listed() { GOEXPERIMENT=$simd go run -overlay build/overlay.json ./tests/msl -lists build/sources; }
 
 # replay PLACE [--traced | --every N]: Paddle's recorded answers, on the device behind PLACE, or by traced functions. On the mock, what
 # has no kernel there runs on the CPU.

@@ -312,6 +312,61 @@ def peak():
     return [paddle.device.max_memory_allocated("cpu") - before, 2 * 4096 * 512 * 4]
 """
 
+# The memory of a step beside what lies before it, whose gradients are not kept. PyTorch counts none on the CPU, but its profiler
+# lists what is allocated and freed.
+STEP_PEAK = """
+def step_peak():
+    step(X, T); step(X, T); gc.collect()
+    if name == "torch":
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
+            step(X, T)
+        held = peak = 0
+        for event in profile.profiler.kineto_results.events():
+            if event.name() == "[memory]":
+                held += event.nbytes(); peak = max(peak, held)
+        return peak
+    before = paddle.device.memory_allocated("cpu")
+    paddle.device.reset_max_memory_allocated("cpu")
+    step(X, T)
+    return paddle.device.max_memory_allocated("cpu") - before
+"""
+
+# What a warm run asks of Metal, by the counts of the mock.
+MOCK = """
+import ctypes, os
+import numpy as np
+import paddle_mps as paddle
+F = paddle.nn.functional
+name, rng = "paddle_mps", np.random.default_rng(7)
+paddle.set_device("mps")
+mock = ctypes.CDLL(os.environ["PADDLE_MPS_METAL_LIBRARY"])
+mock.fakemetal_count.restype, mock.fakemetal_count.argtypes = ctypes.c_int64, [ctypes.c_char_p]
+def array(*shape, scale=1.0):
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+def tensor(a, ask=False):
+    return paddle.to_tensor(a, stop_gradient=not ask)
+def counted(title, run):
+    for _ in range(3): run()
+    paddle.mps.synchronize()
+    mock.fakemetal_reset()
+    run()
+    paddle.mps.synchronize()
+    counts = {what: mock.fakemetal_count(what.encode()) for what in ("commits", "dispatches", "sends", "compiles", "buffers")}
+    print(f"  {title:<44}" + ", ".join(f"{n} {what}" for what, n in counts.items()), flush=True)
+def chain(x, w):
+    for _ in range(50): x = paddle.tanh(x @ w)
+    return x
+def grouped(x, w):
+    for _ in range(50): x = paddle.tanh(x * w)
+    return x
+x, w = tensor(array(8, 8)), tensor(array(8, 8))
+first, second = paddle.jit(chain), paddle.jit(grouped)
+counted("100 nodes, 50 products", lambda: first(x, w))
+counted("100 nodes, all elementwise", lambda: second(x, w))
+mean = paddle.jit(lambda x, w: ((x - w) ** 2).mean())
+counted("a loss of three nodes", lambda: mean(x, w))
+"""
+
 
 def installed(name: str) -> bool:
     return subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True).returncode == 0
@@ -380,6 +435,35 @@ def overheads(library: Library) -> list[str]:
     return missed
 
 
+def training_memory(libraries: dict[str, Library]) -> list[str]:
+    """What a training step holds at its peak, beside PyTorch."""
+    print("\nmemory of forward and backward, batch 64, beside parameters and arguments")
+    missed = []
+    for title, model in (("MLP", MLP), ("LeNet", LENET)):
+        peaks = {}
+        for library, clear in (("paddle_mps", "p.clear_grad(False)"), ("torch", "p.grad = None")):
+            if library in libraries:
+                libraries[library].ask("define", title, model + STEP.format(clear=clear) + STEP_PEAK)
+                peaks[library] = libraries[library].ask("value", title, "step_peak()")
+        print("  " + title + ": " + ", ".join(f"{name} {peak / 1e6:.2f} MB" for name, peak in peaks.items()))
+        if "torch" in peaks:
+            missed += bound(f"peak of {title}, beside PyTorch", peaks["paddle_mps"] / peaks["torch"], 1, "x ")
+    return missed
+
+
+def on_mock() -> None:
+    """Counts of warm runs on the mock of Metal, where that is built."""
+    library = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "libfakemetal.so")
+    print("\nwarm runs on the mock of Metal", flush=True)
+    if not os.path.exists(library):
+        print("  it is not built: sh tests/fakemetal/build.sh")
+        return
+    code = MOCK + LENET + CLEAR + 'counted("a step of LeNet", lambda: step(X, T))\n'
+    code += 'compiled = paddle.jit(loss)\ncounted("a step of LeNet, jit", lambda: step(X, T, compiled))\n'
+    given = {"PADDLE_MPS_DEVICE": "metal", "PADDLE_MPS_METAL_LIBRARY": library}
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, **given}, check=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
@@ -389,7 +473,10 @@ def main() -> int:
     for name in {"numexpr", "paddle", "torch"} - set(peers):
         print(f"{name} is not installed: it is not measured")
     libraries = {name: Library(name, given.threads) for name in ("paddle_mps", "numpy", *peers)}
-    missed = [] if given.case else overheads(libraries["paddle_mps"])
+    missed = []
+    if not given.case:
+        missed = overheads(libraries["paddle_mps"]) + training_memory(libraries)
+        on_mock()
     for case in CASES:
         if not given.case or any(part in case.title for part in given.case):
             missed += compare(case, libraries, given.threads)

@@ -106,40 +106,39 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 			return dx, err
 		}
 	}
-	if n.row.Grad.Once {
-		b.end(n, dy, dx, status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name))
+	if n.row.Grad.Once && b.mode != 0 {
+		why := status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name)
+		b.end(n, dy, dx, &Function{Backward: func([]*Tensor) ([]*Tensor, error) { return nil, why }})
 	}
 	b.spend(n)
 	return dx, nil
 }
 
-// end makes gradients the results of a function that has none itself, where the pass is recorded: a pass that goes through
-// them fails. They depend on the gradients of the node's results and on whatever the node was computed from.
+// end makes gradients of a recorded pass the results of a function, which a pass calls that goes through them. They depend on
+// whatever the node was computed from and, behind that, on the gradients of the node's results. An operand that asks for nothing
+// has its place, and no history.
 //
-// A pass may be recorded only in case that it is differentiated again, as those of paddle.func are. So the pass that
-// is recorded succeeds, and the error comes from the one that would need what is missing.
-func (b *backward) end(n *node, dy, dx []*Tensor, why error) {
-	if b.mode == 0 {
-		return
-	}
+// A pass may be recorded only in case that it is differentiated again, as those of paddle.func are. So the pass that is recorded
+// costs little and succeeds, and what is missing is an error of the one that would need it.
+func (b *backward) end(n *node, dy, dx []*Tensor, f *Function) {
 	end := newNode(nil, nil)
-	end.custom = &Function{Backward: func([]*Tensor) ([]*Tensor, error) { return nil, why }}
-	end.custom.refs.Add(1)
+	end.custom = f
+	f.refs.Add(1)
 	end.refs.Add(1)
 	defer end.release()
 	for i := range n.in {
-		if h := n.in[i].from; h != nil {
+		h := n.in[i].from
+		if h != nil {
 			h.node.refs.Add(1)
-			end.in = append(end.in, kept{Type: n.in[i].Type, ctx: n.in[i].ctx, from: h})
 		}
+		end.in = append(end.in, kept{Type: n.in[i].Type, ctx: n.in[i].ctx, from: h})
 	}
 	for _, d := range dy {
-		if d == nil {
-			continue
+		k := kept{}
+		if d != nil {
+			k = kept{Type: op.Type{DType: d.dtype, Shape: d.Shape}, ctx: d.store.ctx, from: d.holdAsked()}
 		}
-		if h := d.holdAsked(); h != nil {
-			end.in = append(end.in, kept{Type: op.Type{DType: d.dtype, Shape: d.Shape}, ctx: d.store.ctx, from: h})
-		}
+		end.in = append(end.in, k)
 	}
 	for i, d := range dx {
 		if d == nil {
@@ -192,7 +191,13 @@ func dyContext(dy []*Tensor) *Context {
 
 // custom calls the function of the caller.
 func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
-	dx, err := f.Backward(dy)
+	var dx []*Tensor
+	var err error
+	if f.through != nil {
+		dx, err = f.through(b, n, dy)
+	} else {
+		dx, err = f.Backward(dy)
+	}
 	if err != nil {
 		return dx, err
 	}
@@ -204,11 +209,5 @@ func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error)
 			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.dtype, &d.Shape, want.DType, &want.Shape)
 		}
 	}
-	if f.Once {
-		b.end(n, dy, dx, withoutSecond)
-	}
 	return dx, nil
 }
-
-// withoutSecond is the error for the gradient of a traced function's gradient.
-var withoutSecond = status.Errorf(status.Unsupported, "[jit] the gradient of a traced function has no gradient; want create_graph=False, or the gradient taken within the function")

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -23,8 +24,7 @@ import (
 // nodes do; or results on the way, which the function returns and the record owns. They are freed when the pass has used them.
 // An input that the function changes is returned as it was, for the same reason.
 //
-// The gradient of such a gradient does not exist: the pullback is not traced backwards. A function that wants gradients of
-// gradients takes them within, where the passes are traced as a whole.
+// The pullback has no gradient itself. Gradients of gradients are those of another program: see twice.go.
 
 // pullback is the program of a backward pass.
 type pullback struct {
@@ -33,13 +33,22 @@ type pullback struct {
 	to      []int // arguments that do, and behind their number Program.asking
 	reads   []readBack
 	refs    atomic.Int32 // of the program of the function, and of its recorded runs
+
+	function *Program // whose captured tensors are freed with the pullback; it may be closed otherwise
+	tracing  sync.Mutex
+	second   *Program // see twice; under tracing
 }
 
 // release drops a reference to a pullback.
 func (b *pullback) release() {
-	if b.refs.Add(-1) == 0 {
-		b.program.Close()
+	if b.refs.Add(-1) > 0 {
+		return
 	}
+	b.program.Close()
+	if b.second != nil {
+		b.second.Close()
+	}
+	b.function.freeCaptured()
 }
 
 // readBack is an input of a pullback: an input of the function, or else an output behind its results.
@@ -136,23 +145,38 @@ func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tens
 			operands[i] = asking[at-given]
 		}
 	}
-	for _, read := range b.reads {
-		t := (*Tensor)(nil)
-		if !read.input {
-			t = kept[read.index]
-		} else if same, err := in[read.index].Alias(); err == nil {
-			t = same
-		} else {
+	tensors, versions := make([]*Tensor, given+len(b.reads)), make([]uint32, given+len(b.reads))
+	r.arguments, r.values = tensors[:given], tensors[given:]
+	r.argumentsAt, r.versions = versions[:given], versions[given:]
+	for i, t := range in[:given] {
+		same, err := t.Alias()
+		if err != nil {
 			r.close()
 			return err
 		}
-		r.values, r.versions, r.own = append(r.values, t), append(r.versions, t.Version()), append(r.own, read.input)
+		r.arguments[i], r.argumentsAt[i] = same, t.Version()
+	}
+	for i, read := range b.reads {
+		switch {
+		case !read.input:
+			r.values[i] = kept[read.index]
+		case read.index < given:
+			r.values[i] = r.arguments[read.index]
+		default:
+			same, err := in[read.index].Alias()
+			if err != nil {
+				r.close()
+				return err
+			}
+			r.values[i] = same
+		}
+		r.versions[i] = r.values[i].Version()
 	}
 	differentiable := make([]*Tensor, len(b.of))
 	for i, at := range b.of {
 		differentiable[i] = results[at]
 	}
-	rt.Apply(&Function{Backward: r.backward, Close: r.close, Once: true}, operands, differentiable)
+	rt.Apply(&Function{through: r.through, Close: r.close}, operands, differentiable)
 	return nil
 }
 
@@ -161,10 +185,20 @@ func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tens
 // recorded is a run of a program whose gradient may be wanted.
 type recorded struct {
 	*pullback
-	kept     []*Tensor
-	values   []*Tensor // by reads
-	versions []uint32  // of their memory
-	own      []bool    // values that are handles of the record and not in kept
+	kept        []*Tensor
+	values      []*Tensor // by reads
+	versions    []uint32  // of their memory
+	arguments   []*Tensor // handles of the record
+	argumentsAt []uint32  // the versions of their memory
+}
+
+// through computes the gradients of the operands; those of a recorded pass have gradients themselves.
+func (r *recorded) through(b *backward, n *node, of []*Tensor) ([]*Tensor, error) {
+	dx, err := r.backward(of)
+	if err == nil && b.mode.has(Recording) {
+		err = r.differentiated(b, n, of, dx)
+	}
+	return dx, err
 }
 
 // Results that the pass does not reach have no gradient: they count as zeros, because a program has no optional inputs.
@@ -175,20 +209,20 @@ func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {
 	in := slices.Clone(r.values)
 	for i, t := range r.values {
 		if now := t.Version(); now != r.versions[i] {
-			return nil, status.Errorf(status.Invalid, "[jit] a tensor that the gradient of the function reads was changed in place after the call (version %d; want %d); want a copy to change", now, r.versions[i])
+			return nil, changedInPlace(now, r.versions[i])
 		}
 	}
-	var zeros []*Tensor
-	defer func() { rt.freeAll(zeros) }()
+	var nothing []*Tensor
+	defer func() { rt.freeAll(nothing) }()
 	types := r.program.Inputs()[len(in):]
 	for i, d := range of {
 		if d == nil {
-			made, err := rt.Call(fill, nil, zeroAttrs(&types[i]), r.program.ctx, nil)
+			made, err := zeros(&types[i], r.program.ctx)
 			if err != nil {
 				return nil, err
 			}
-			zeros = append(zeros, made[0])
-			d = made[0]
+			nothing = append(nothing, made)
+			d = made
 		}
 		in = append(in, d)
 	}
@@ -198,23 +232,33 @@ func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {
 // fill is the row that makes a gradient of zeros, where an output has none.
 var fill = op.ByID(op.IDFull)
 
-// zeroAttrs are the attributes with which fill gives zeros of a type.
-func zeroAttrs(t *op.Type) op.Attrs {
-	return op.Attrs{
+// zeros is a gradient of zeros, of a type.
+func zeros(t *op.Type, c *Context) (*Tensor, error) {
+	made, err := c.rt.Call(fill, nil, op.Attrs{
 		op.FullShape: {Kind: op.Ints, Ints: t.Shape.Slice()}, op.FullFillValue: {Kind: op.Float},
 		op.FullDtype: {Kind: op.DType, I: int64(t.DType)},
+	}, c, nil)
+	if err != nil {
+		return nil, err
 	}
+	return made[0], nil
+}
+
+// changedInPlace is the error for values that are not those of the call any more.
+func changedInPlace(now, want uint32) error {
+	return status.Errorf(status.Invalid, "[jit] a tensor that the gradient of the function reads was changed in place after the call (version %d; want %d); want a copy to change", now, want)
 }
 
 // close frees what the record has kept.
 func (r *recorded) close() {
 	rt := r.program.ctx.rt
-	for i, t := range r.values {
-		if r.own[i] {
-			rt.Free(t.handle)
+	for i, read := range r.reads {
+		if t := r.values[i]; t != nil && read.input && read.index >= len(r.arguments) {
+			rt.Free(t.handle) // of a captured tensor: it is neither in kept nor in arguments
 		}
 	}
 	rt.freeAll(r.kept)
-	r.values, r.kept = nil, nil
+	rt.freeAll(r.arguments)
+	r.values, r.kept, r.arguments = nil, nil, nil
 	r.release()
 }

@@ -114,7 +114,7 @@ func (s *training) add(result *float32, t *runtime.Tensor) {
 }
 
 // run takes the step, and returns the sum of the gradients of x and w: from two eager passes, from a pass over a gradient,
-// and from two runs of the program. What fails later than its call is reported by the device.
+// from two runs of the program, and from a pass over a gradient of a third. What fails later than its call is reported by the device.
 func (s *training) run() (result float32, err error) {
 	defer func() {
 		for i := len(s.made) - 1; i >= 0; i-- {
@@ -140,6 +140,13 @@ func (s *training) run() (result float32, err error) {
 			if out := s.keep(s.rt.In(runtime.Recording).Run(p, []*runtime.Tensor{x, w}, nil, nil)); s.err == nil {
 				s.pass(&runtime.Pass{Of: out})
 			}
+		}
+	}
+	if s.err == nil {
+		out := s.keep(s.rt.In(runtime.Recording).Run(p, []*runtime.Tensor{x, w}, nil, nil))
+		first := s.pass(&runtime.Pass{Of: out, To: one(x), Again: true})
+		if s.err == nil {
+			s.pass(&runtime.Pass{Of: one(s.call(nil, "sum", one(first[0])))})
 		}
 	}
 	for _, t := range []*runtime.Tensor{x, w} {

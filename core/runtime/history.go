@@ -109,8 +109,9 @@ type Function struct {
 	// Close is called once, when no backward pass can go through the function any more, and Backward is not being
 	// called: after the first pass that does not keep what was recorded. It may be nil.
 	Close func()
-	// Once says that the gradients that Backward returns have none themselves.
-	Once bool
+
+	// through stands for Backward where the gradient depends on the pass and the node.
+	through func(b *backward, n *node, of []*Tensor) ([]*Tensor, error)
 
 	refs atomic.Int32 // the node, and passes that are calling Backward
 }

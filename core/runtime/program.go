@@ -112,17 +112,24 @@ func (p *Program) Close() {
 		v.store.release()
 		delete(p.loaded, k)
 	}
-	p.ctx.rt.freeAll(p.captured)
-	p.ctx.rt.freeAll(p.asking)
 	p.ctx.rt.freeAll(p.read)
-	p.captured, p.asking, p.read = nil, nil, nil
+	p.read = nil
 	if p.back != nil {
 		p.back.release()
+	} else {
+		p.freeCaptured()
 	}
 	p.forgetAll()
 	if s, ok := p.source.(io.Closer); ok {
 		_ = s.Close() // it was only read
 	}
+}
+
+// freeCaptured frees what has been captured, which recorded runs of a closed program may still need; see pullback.
+func (p *Program) freeCaptured() {
+	p.ctx.rt.freeAll(p.captured)
+	p.ctx.rt.freeAll(p.asking)
+	p.captured, p.asking = nil, nil
 }
 
 // Source is what the program was made of.

@@ -258,13 +258,14 @@ type replay struct {
 // program makes the calls, and the program of them.
 func (r *replay) program(p *Program, of []int) (*Program, error) {
 	inputs, outputs := r.graph.Ends(p.results + len(p.changed))
-	if err := r.inputs(p, inputs); err != nil {
+	if err := r.arguments(p, inputs); err != nil {
 		return nil, err
 	}
-	for i := range r.graph.Nodes() {
-		if err := r.call(&r.graph.Nodes()[i], r.quiet[i]); err != nil {
-			return nil, err
-		}
+	if err := r.captures(p, inputs); err != nil {
+		return nil, err
+	}
+	if err := r.calls(); err != nil {
+		return nil, err
 	}
 	results := make([]*Tensor, p.results)
 	for i, v := range outputs[:p.results] {
@@ -288,8 +289,8 @@ func (r *replay) program(p *Program, of []int) (*Program, error) {
 	return r.end(results, func() error { return r.write(p.changed, last) })
 }
 
-// inputs makes what stands for the arguments, and captures what the program has captured, in its order.
-func (r *replay) inputs(p *Program, inputs []graph.Value) error {
+// arguments makes what stands for the arguments.
+func (r *replay) arguments(p *Program, inputs []graph.Value) error {
 	for i, v := range inputs[:p.given] {
 		t, err := r.stand(r.graph.TypeOf(v), p.asked[i])
 		if err != nil {
@@ -297,6 +298,11 @@ func (r *replay) inputs(p *Program, inputs []graph.Value) error {
 		}
 		r.operands[v], r.made = Operand{Tensor: t}, append(r.made, t)
 	}
+	return nil
+}
+
+// captures captures what the program has captured, in its order.
+func (r *replay) captures(p *Program, inputs []graph.Value) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, v := range inputs[p.given:] {
@@ -326,6 +332,16 @@ func (r *replay) detached(t *Tensor) (*Tensor, error) {
 		r.made = append(r.made, same)
 	}
 	return same, err
+}
+
+// calls makes all calls of the graph.
+func (r *replay) calls() error {
+	for i := range r.graph.Nodes() {
+		if err := r.call(&r.graph.Nodes()[i], r.quiet[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // call makes a call of the graph, with gradients for the operands that the function recorded.

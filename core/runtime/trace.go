@@ -565,6 +565,9 @@ func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 		}
 	}
 	p.asking, p.read, p.readAt = tr.asking, tr.reads, tr.readAt
+	if back != nil {
+		back.function = p
+	}
 	tr.ended, tr.captured, tr.sources, tr.asking, tr.reads = true, nil, nil, nil, nil
 	tr.ctx.start(p, g.Part(0, calls, inputs, values))
 	return p, nil

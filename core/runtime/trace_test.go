@@ -298,11 +298,11 @@ func TestTraceGradientNeedsItsValues(t *testing.T) {
 		out := w.run(p, x)
 		again, err := w.rt.Backward(&runtime.Pass{Of: out, To: one(x), Again: true}, nil)
 		require.NoError(w, err)
-		_, err = w.rt.Backward(&runtime.Pass{Of: again, To: one(x), Keep: true}, nil)
-		require.ErrorContains(w, err, "[jit] the gradient of a traced function has no gradient")
 		w.mustInto(w.rt.CallInto(op.MustByName("neg"), operands(x), nil, x, nil))
-		_, err = w.rt.Backward(&runtime.Pass{Of: out, To: one(x)}, nil)
-		require.ErrorContains(w, err, "[jit] a tensor that the gradient of the function reads was changed in place")
+		for _, of := range [][]*runtime.Tensor{out, again} {
+			_, err = w.rt.Backward(&runtime.Pass{Of: of, To: one(x)}, nil)
+			require.ErrorContains(w, err, "[jit] a tensor that the gradient of the function reads was changed in place")
+		}
 		w.free(x, out[0], again[0])
 		p.Close()
 		require.Equal(w, live, w.rt.Live())
@@ -353,5 +353,28 @@ func TestTraceRandom(t *testing.T) {
 		require.Equal(w, w.floats(eager), w.floats(out[0]))
 		w.free(out[0], eager)
 		p.Close()
+	})
+}
+
+// TestTraceGradientHasGradients: those of a cube, of three orders, also when the program has been closed; nothing is left.
+func TestTraceGradientHasGradients(t *testing.T) {
+	newWorld(t).each(func(w *world, c *runtime.Context) {
+		live := w.rt.Live()
+		x, s := w.leaf(c, 1, 2), w.leaf(c, 3, 5)
+		tr := w.tracer(c, x)
+		square := tr.do("multiply", operands(tr.in[0], tr.in[0]))
+		p := tr.end(tr.do("multiply", operands(tr.do("multiply", operands(square, tr.in[0])), s)))
+		of := w.run(p, x)
+		p.Close()
+		made := of
+		for _, want := range [][]float32{{9, 60}, {18, 60}, {18, 30}} { // of s x**3 for s of 3 and 5
+			of = w.backward(runtime.Pass{Of: of, To: one(x), Again: true})
+			require.Equal(w, want, w.floats(of[0]))
+			made = append(made, of...)
+		}
+		by := w.backward(runtime.Pass{Of: made[1:2], To: one(s)}) // 3 x**2 by s, for gradients of ones
+		require.Equal(w, []float32{3, 12}, w.floats(by[0]))
+		w.free(append(append(made, by...), x, s)...)
+		require.Equal(w, live, w.rt.Live())
 	})
 }

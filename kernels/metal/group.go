@@ -14,7 +14,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
 )
 
-// A group of elementwise steps is one dispatch of a shader that is written for it. A step of a sequence stands for the
+// A group of elementwise steps is one dispatch of a shader that is written for it, also with a reduction as its tail, unless rows
+// are long and so few that parts of them have to be joined by a second one. A step of a sequence stands for the
 // group: its operands are what the steps read from memory and write to memory, each once. Everything else about it, binding
 // operands, barriers, workspace, is as for a step of one operator.
 
@@ -23,7 +24,10 @@ var _ device.Fuser = (*Device)(nil)
 // Fuses reports whether a step can be part of a group; see device.Fuser. With graphs preferred there are no groups: their
 // steps would have the bits of shaders.
 func (d *Device) Fuses(s *op.Step) bool {
-	return s.Row.Elementwise() && d.prefer == gpu.PreferShaders && !slices.Contains(d.leave, s.Row.ID) && shaders.FusesStep(s)
+	if d.prefer != gpu.PreferShaders || slices.Contains(d.leave, s.Row.ID) {
+		return false
+	}
+	return s.Row.Elementwise() && shaders.FusesStep(s) || s.Row.Tail && shaders.FusesTail(s)
 }
 
 // grouping finds out what a group reads and writes.
@@ -48,14 +52,24 @@ type place struct {
 // a graph with dead code. Layouts and offsets are known, addresses are not.
 func (d *Device) groupStep(p *device.Plan, g *device.Group) (device.Step, gpu.Kernel, error) {
 	x := grouping{made: map[place]int{}, read: map[place]int{}, group: device.Step{Call: &device.Call{Op: p.Steps[g.End-1].Call.Op}}}
-	for i := g.First; i < g.End; i++ {
+	end, tail := g.End, (*msl.Tail)(nil)
+	if g.Tail {
+		end--
+	}
+	for i := g.First; i < end; i++ {
 		x.add(&p.Steps[i])
 	}
-	if x.store(p, g); len(x.stored) == 0 {
+	x.store(p, g)
+	if g.Tail {
+		s := &p.Steps[end]
+		tail = &msl.Tail{Op: s.Call.Op, Out: s.Call.Out[0].DType, Step: x.made[place{Slot: s.In[0]}]}
+		x.group.Out, x.group.Call.Out = append(x.group.Out, s.Out[0]), append(x.group.Call.Out, s.Call.Out[0])
+	}
+	if len(x.group.Out) == 0 {
 		return x.group, nil, nil
 	}
 	c := d.planned(&x.group)
-	k, err := shaders.NewGroup(d.Device, x.steps, c, x.stored)
+	k, err := shaders.NewGroup(d.Device, x.steps, c, x.stored, tail)
 	return x.group, k, err
 }
 

@@ -185,7 +185,9 @@ func TestGroupsLeaveOut(t *testing.T) {
 	require.True(t, r.Fuses(step(op.IDAdd, dtype.Float32, 2)))
 	require.True(t, r.Fuses(step(op.IDFloorDivide, dtype.Float32, 2)))
 	require.False(t, r.Fuses(step(op.IDFloorDivide, dtype.Int32, 2)))
-	require.False(t, r.Fuses(step(op.IDSum, dtype.Float32, 1)))
+	require.True(t, r.Fuses(step(op.IDSum, dtype.Float32, 1)))
+	require.False(t, r.Fuses(step(op.IDSum, dtype.Float64, 1)))
+	require.False(t, r.Fuses(step(op.IDArgmax, dtype.Float32, 1)))
 	require.False(t, r.Fuses(step(op.IDAdd, dtype.Float64, 2)))
 	apart := step(op.IDAdd, dtype.Float32, 2)
 	apart.In[1].Layout.Strides[0] = 7

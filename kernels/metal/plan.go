@@ -77,7 +77,7 @@ func (d *Device) addGroup(s *sequence, p *device.Plan, g *device.Group) error {
 	if k == nil {
 		return nil
 	}
-	s.steps, s.kernels = append(s.steps, step), append(s.kernels, k)
+	s.steps, s.kernels, s.most = append(s.steps, step), append(s.kernels, k), max(s.most, k.Workspace(d.planned(&step)))
 	return nil
 }
 

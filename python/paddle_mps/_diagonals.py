@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from . import _dtype, _grad, _operators
+from . import _dtype, _grad, _operators, _tracing
 from ._arithmetic import sum as added_up
 from ._array import flatten
 from ._call import into, renamed
 from ._caller import axes_text
 from ._convert import index, real, tensor
-from ._creation import filled, floating, refuse, requiring, to_tensor, value_of, where
+from ._creation import arange, filled, floating, refuse, requiring, to_tensor, value_of, where
 from ._dtype import DTypeLike
 from ._errors import UnsupportedError, errors_of
 from ._indexing import fill, fill_part
@@ -55,7 +55,11 @@ def eye(
     refuse(pin_memory)
     rows = size_of("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else size_of("eye", "num_columns", num_columns)
-    made = filled((rows, columns), 0, floating(dtype), where(place, device))
+    kind, on = floating(dtype), where(place, device)
+    if _tracing.active():  # where sizes may be open, and the count and the strides of a diagonal are no sizes
+        down, across = (arange(n, dtype="int64", place=on) for n in (rows, columns))
+        return into(out, _operators.cast(_operators.equal(down.unsqueeze(1), across), kind))
+    made = filled((rows, columns), 0, kind, on)
     fill(line(made, 0, 0, 1), 1)
     return into(out, made)
 

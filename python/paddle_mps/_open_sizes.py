@@ -40,7 +40,18 @@ def united(first: Self, other: Self) -> Self:
         same = False
     if not same:
         raise UnsupportedError("[jit] what the function returns beside new tensors is not the same for all sizes")
-    return type(first)(first.program.unify(other.program), first.results, first.leaves)
+    try:
+        program = first.program.unify(other.program)
+    except UnsupportedError as error:
+        calls = zip(first.program.closed, other.program.closed)
+        function, why = next((x[:2] for x, y in calls if x[2] != y[2]), ("", ""))
+        if not function:
+            raise
+        raise UnsupportedError(
+            f"[{function}] {why}, so that it has no form for all sizes; want sizes that are known here, in the InputSpec or without "
+            f"dynamic=True ({error})"
+        ) from None
+    return type(first)(program, first.results, first.leaves)
 
 
 class Family(Generic[Self]):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _dtype, _operators, _ops
+from . import _array, _dtype, _operators, _ops, _tracing
 from ._arithmetic import cast, where
 from ._array import reshaped
 from ._call import into, renamed, take
@@ -245,6 +245,7 @@ def median(
         empty = full(shape, math.nan, dtype=wide, place=meta(x).place)
         return finished(out, empty, full(shape, 0, dtype="int64", place=meta(x).place), mode, axis)
     last = meta(line).shape[1] - 1
+    _tracing.closed("median", "where the middle is follows from half of a size", last)
     values, places = ordered(line)
     places = at(places, last // 2, 1, False)
     if mode == "avg":

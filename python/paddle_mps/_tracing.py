@@ -31,6 +31,12 @@ def active() -> bool:
     return getattr(_thread, "trace", None) is not None
 
 
+def closed(function: str, why: str, *sizes: int) -> None:
+    """Notes, for errors about open sizes, that the function that is traced calls one that has no form for all of these sizes."""
+    if active():
+        _thread.closed.append((function, why, sizes))
+
+
 def found(condition: Tensor) -> bool:
     """Whether an element is True, for checks of elements. A function that is traced has none, so that nothing is found."""
     return not active() and bool(_operators.any(condition))
@@ -99,6 +105,7 @@ class Program:
     Attributes:
         results: how many tensors a run returns.
         open: it is for all sizes, and not for those that it was traced for.
+        closed: the calls that have noted themselves by `closed`.
         run: takes the arguments, one after the other; returns a list of tensors or, where there is one result, that tensor.
             NotImplemented where the program was traced for other arguments or gradients, or where there are too many
             of them for a built-in function.
@@ -106,6 +113,7 @@ class Program:
 
     def __init__(self, handle: int, results: int, recording: bool) -> None:
         self._handle, self.results, self.open = handle, results, False
+        self.closed: list[tuple[str, str, tuple[int, ...]]] = []
         self._lead = (SINGLE if results == 1 else 0) | (RECORDING if recording else 0)
         # The handler holds no reference to this object, which would never be freed.
         self.run: Callable[..., Any] = builtin(
@@ -183,6 +191,7 @@ class Trace:
         made, handle = (ctypes.c_uint64 * max(len(examples), 1))(), ctypes.c_void_p()
         check(library.pmps_trace_begin(byref(place.struct), handles(examples), len(examples), made, byref(handle)))
         self._handle = _thread.trace = handle.value
+        _thread.closed = []
         traces.append(id(self))
         self.inputs = [view(one) for one in made[: len(examples)]]
 
@@ -197,7 +206,9 @@ class Trace:
         callbacks.check(library.pmps_trace_end(self._handle, handles(outputs), len(outputs), byref(made)))
         assert made.value
         self._ended()
-        return Program(made.value, len(outputs), recording)
+        program = Program(made.value, len(outputs), recording)
+        program.closed = _thread.closed
+        return program
 
     def abort(self) -> None:
         """Ends the trace without a program, unless it has ended."""

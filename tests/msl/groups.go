@@ -38,6 +38,48 @@ func (l *lister) groups() {
 			steps = steps[len(some):]
 			l.group(fmt.Sprintf("group_%s_%d", d, n), some, n%2 == 1, n%3 == 1)
 		}
+		l.tails(d)
+	}
+}
+
+// A tail depends on the reduction, its dtype and how wide offsets are. That each of them reads one operand straight and another
+// one in runs or anywhere, and stores what it reduces or not, is enough to see every line of tail.metal.
+
+// tails lists shaders of groups that end in a reduction of elements of a dtype: each reduction behind one step, whose result
+// every other one stores.
+func (l *lister) tails(d dtype.DType) {
+	step, operands := op.IDMaximum, 2
+	if d == dtype.Bool {
+		step = op.IDLogicalOr
+	}
+	for i := range op.Table {
+		row := &op.Table[i]
+		out := d // results of other dtypes come from casts in front of the reduction
+		switch {
+		case row.ID == op.IDAny || row.ID == op.IDAll:
+			out = dtype.Bool
+		case row.ID == op.IDCountNonzero:
+			out = dtype.Int64
+		}
+		if !row.Tail || !msl.TailTakes(row.ID, out, d) {
+			continue
+		}
+		g := msl.Group{Wide: i%3 == 1, Tail: &msl.Tail{Op: row.ID, Out: out}}
+		x := msl.GroupStep{Op: step, Out: d}
+		for j := range operands {
+			g.Reads = append(g.Reads, msl.Operand{DType: d, Lie: msl.Lie((i + j) % 3)})
+			x.In, x.Sources = append(x.In, d), append(x.Sources, msl.Source{From: msl.Read, Index: j})
+		}
+		g.Steps = []msl.GroupStep{x}
+		if i%2 == 1 {
+			// What the group writes lies straight for some reductions and anywhere for others.
+			g.Writes, g.Stored = []msl.Operand{{DType: d, Lie: msl.Lie(i / 2 % 2 * int(msl.Anywhere))}}, []int{0}
+		}
+		// The library compiles all kernels of a tail, too, because sizes decide which of them runs.
+		l.name = fmt.Sprintf("tail_%s_%s", row.Name, d)
+		if _, err := l.device.Pipelines(g.Source(), "staged", "rows", "parts", "whole"); err != nil {
+			l.err = fmt.Errorf("%s: %w", l.name, err)
+		}
 	}
 }
 

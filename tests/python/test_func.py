@@ -124,9 +124,8 @@ def test_traced_functions() -> None:
     np.testing.assert_allclose(func.grad(paddle.jit.to_static(loss))(x, w).numpy(), want, rtol=1e-14)
     _, d = paddle.jit.to_static(lambda a: func.jvp(loss, (a, w), (a, w * 0)))(x)
     np.testing.assert_allclose(d.numpy(), (want * X).sum(), rtol=1e-12)
-    second = func.grad(lambda a: func.grad(paddle.jit.to_static(loss))(a, w).sum())
-    with pytest.raises(paddle.UnsupportedError, match="no gradient"):
-        second(x)
+    second, eager = (func.grad(lambda a, f=f: func.grad(f)(a, w).sum())(x) for f in (paddle.jit.to_static(loss), loss))
+    np.testing.assert_allclose(second.numpy(), eager.numpy(), rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
     # Of whole numbers, because a convolution of a program may add up in another order.
     "conv": (lambda w, x: F.max_pool2d(F.relu(F.conv2d(x.round(), w.kernel.round(), padding=1)), 2), [[N, 3, 6, 6]]),
     "pool": (lambda w, x: F.adaptive_avg_pool2d(x, 1).flatten(1), [[N, 3, N, N]]),
+    "eye": (lambda w, x: x @ paddle.eye(x.shape[1]) + paddle.eye(x.shape[0], x.shape[1]), [[N, N]]),
     "interpolate": (lambda w, x: F.interpolate(x, scale_factor=2), [[N, 3, 4, 4]]),
     "attention": (heads, [[N, N, 8]]),
     "sdpa": (lambda w, x: F.scaled_dot_product_attention(x, x, x), [[N, N, 2, 8]]),
@@ -194,6 +195,13 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "twice": (lambda x: paddle.zeros([2 * x.shape[0], 1]), r"\[full\] call 0: shape is \[10, 1\] for some sizes"),
     "limit": (lambda x: x / min(x.shape[0], 512), "operand 1 is 5 for some sizes, 512 for others"),
     "squeeze": (lambda x: x.squeeze(), r"\[squeeze\] the size of axis 0"),
+    # The function that was called, not its operator; and not one whose sizes are known.
+    "median": (lambda x: paddle.median(x, axis=0), r"\[median\] .* want sizes that are known here, in the InputSpec"),
+    "interpolate": (
+        lambda x: F.interpolate(x.t().unsqueeze(0), scale_factor=2, mode="linear"),
+        r"\[interpolate\] .* want sizes that are known here, in the InputSpec",
+    ),
+    "half beside a median": (lambda x: x[: x.shape[0] // 2] + paddle.median(x, axis=1)[0], r"^\[slice\]"),
     "array": (
         lambda x: x + paddle.to_tensor(np.zeros([x.shape[0], 1], np.float32)),
         r"\[add\] it reads a captured tensor of shape \[5, 1\] for some sizes, and another one of shape \[211, 1\]|input 1",

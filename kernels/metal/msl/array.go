@@ -121,12 +121,7 @@ func Reduction(operator op.ID, in, out dtype.DType, lie Arrangement, wide bool) 
 	if !HasReduction(operator, in) || storage[out] == "" {
 		return "", false
 	}
-	fold, result := accumulator(operator, in), computed(out)
-	if operator == op.IDArgmax || operator == op.IDArgmin {
-		result = "long"
-	}
-	definitions := types(in, wide) + loading(in) + vectors(in) + file("lanes") + fold +
-		fmt.Sprintf("\ntypedef %s R;\ninline R store(%s x) { return %s; }\n", storage[out], result, store(out, "x"))
+	definitions := reducing(operator, in, out, wide)
 	switch lie {
 	case Rows:
 		definitions += foldVector(in) + spreading(in)
@@ -134,6 +129,16 @@ func Reduction(operator op.ID, in, out dtype.DType, lie Arrangement, wide bool) 
 		definitions += foldEach(in)
 	}
 	return source(definitions, "reduce_lanes", reductionFiles[lie]), true
+}
+
+// reducing defines the types of a reduction, its accumulator, and how elements are loaded and results stored.
+func reducing(operator op.ID, in, out dtype.DType, wide bool) string {
+	result := computed(out)
+	if operator == op.IDArgmax || operator == op.IDArgmin {
+		result = "long"
+	}
+	return types(in, wide) + loading(in) + vectors(in) + file("lanes") + accumulator(operator, in) +
+		fmt.Sprintf("\ntypedef %s R;\ninline R store(%s x) { return %s; }\n", storage[out], result, store(out, "x"))
 }
 
 // sized defines E and I for kernels that only move elements, of which the size says all: dtypes of one size share them.

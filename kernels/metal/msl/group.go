@@ -3,6 +3,7 @@ package msl
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -65,6 +66,7 @@ type Group struct {
 	Writes []Operand
 	Stored []int // by write: the step whose result it is
 	Wide   bool  // offsets need 64 bits
+	Tail   *Tail // nil: there is none
 }
 
 // The arguments of the kernel: the reads, the writes, then a Walk of walk.metal for each operand that is not Straight, in
@@ -82,6 +84,9 @@ func (g *Group) Lanes() int64 {
 		for _, o := range list {
 			widest = max(widest, o.DType.Size())
 		}
+	}
+	if g.Tail != nil { // whose vectors are whole ones of a thread
+		widest = max(widest, g.Steps[g.Tail.Step].Out.Size())
 	}
 	return min(4, VectorBytes/widest)
 }
@@ -114,6 +119,9 @@ func GroupTakes(operator op.ID, out dtype.DType, in []dtype.DType) bool {
 // Arguments is how many arguments the kernel has.
 func (g *Group) Arguments() int {
 	n := len(g.Reads) + len(g.Writes) + 2 // the numbers and the range
+	if g.Tail != nil {
+		n += 2 // the result and its Walk; sizes are in the place of the range
+	}
 	for _, list := range [][]Operand{g.Reads, g.Writes} {
 		for _, o := range list {
 			if o.Lie != Straight {
@@ -140,6 +148,10 @@ func (g *Group) Source() string {
 	s.WriteString(file("walk"))
 	g.functions(&s)
 	g.steps(&s)
+	if g.Tail != nil {
+		g.tailed(&s)
+		return s.String()
+	}
 	fmt.Fprintf(&s, "\nkernel void %s(%s) {\n", Name, strings.Join(g.arguments(), ",\n    "))
 	g.body(&s)
 	s.WriteString("}\n")
@@ -192,6 +204,11 @@ func (g *Group) steps(s *strings.Builder) {
 	for i, w := range g.Writes {
 		takes = append(takes, fmt.Sprintf("thread %s &w%d", storage[w.DType], i))
 	}
+	stored := g.Stored
+	if g.Tail != nil {
+		takes = append(takes, fmt.Sprintf("thread %s &w%d", storage[g.Steps[g.Tail.Step].Out], len(stored)))
+		stored = append(stored[:len(stored):len(stored)], g.Tail.Step)
+	}
 	fmt.Fprintf(s, "\ninline void steps(%s, constant ulong *numbers) {\n", strings.Join(takes, ", "))
 	attributes := g.Numbers() // where those of the next step begin
 	for i := range g.Steps {
@@ -214,37 +231,47 @@ func (g *Group) steps(s *strings.Builder) {
 		}
 		fmt.Fprintf(s, "    const %s v%d = %s(%s);\n", storage[x.Out], i, x.function(), strings.Join(gives, ", "))
 	}
-	for i, step := range g.Stored {
+	for i, step := range stored {
 		fmt.Fprintf(s, "    w%d = v%d;\n", i, step)
 	}
 	s.WriteString("}\n")
 }
 
+// parameter is one of a kernel or function.
+type parameter struct {
+	kind, name string
+}
+
 // What lies straight needs no Walk: it is found by the number of the element alone.
 
-// arguments are the parameters of the kernel.
-func (g *Group) arguments() (a []string) {
-	add := func(format string, values ...any) {
-		a = append(a, fmt.Sprintf(format, values...)+fmt.Sprintf(" [[buffer(%d)]]", len(a)))
-	}
+// operands are the parameters that the steps need, in the order of the arguments.
+func (g *Group) operands() (a []parameter) {
+	add := func(kind, name string, number int) { a = append(a, parameter{kind, name + strconv.Itoa(number)}) }
 	for i, r := range g.Reads {
-		add("device const %s *in%d", storage[r.DType], i)
+		add("device const "+storage[r.DType]+" *", "in", i)
 	}
 	for i, w := range g.Writes {
-		add("device %s *out%d", storage[w.DType], i)
+		add("device "+storage[w.DType]+" *", "out", i)
 	}
+	walk := "constant Walk<" + offset(g.Wide) + "> &"
 	for i, r := range g.Reads {
 		if r.Lie != Straight {
-			add("constant Walk<%s> &walk%d", offset(g.Wide), i)
+			add(walk, "walk", i)
 		}
 	}
 	for i, w := range g.Writes {
 		if w.Lie != Straight {
-			add("constant Walk<%s> &to%d", offset(g.Wide), i)
+			add(walk, "to", i)
 		}
 	}
-	add("constant ulong *numbers")
-	add("constant uint *range")
+	return append(a, parameter{"constant ulong *", "numbers"})
+}
+
+// arguments are the parameters of the kernel.
+func (g *Group) arguments() (a []string) {
+	for i, p := range append(g.operands(), parameter{"constant uint *", "bounds"}) {
+		a = append(a, fmt.Sprintf("%s%s [[buffer(%d)]]", p.kind, p.name, i))
+	}
 	return append(a, "uint i [[thread_position_in_grid]]")
 }
 
@@ -253,19 +280,29 @@ func (g *Group) body(s *strings.Builder) {
 	lanes := g.Lanes()
 	// Elements are numbered by 32 bits, of which a dispatch has the range.
 	line := func(format string, values ...any) { fmt.Fprintf(s, format+"\n", values...) }
-	line("    i += range[0];\n    const uint whole = range[1] / %d;", lanes)
-	line("    if (i >= range[2]) {\n        const uint e = whole * %d + i - range[2];\n        if (e >= range[1]) return;", lanes)
+	line("    i += bounds[0];\n    const uint whole = bounds[1] / %d;", lanes)
+	line("    if (i >= bounds[2]) {\n        const uint e = whole * %d + i - bounds[2];\n        if (e >= bounds[1]) return;", lanes)
 	g.call(s, "        ", "e", func(i int) string { return g.element(i, "e") })
 	line("        return;\n    }")
 	indent := "    "
 	if g.Repeats() {
 		width, rows := g.Line(), 32/g.Line()
-		line("    const uint first = i / 32 * %d + i %% %[1]d;\n    if (first >= range[3]) return;", width)
-		line("    i = first + i / %d %% %d * range[3];\n    if (i >= whole) return;", width, rows)
+		line("    const uint first = i / 32 * %d + i %% %[1]d;\n    if (first >= bounds[3]) return;", width)
+		line("    i = first + i / %d %% %d * bounds[3];\n    if (i >= whole) return;", width, rows)
 		g.read(s, indent, true)
-		line("    for (uint n = 0; n < range[4] && i < whole; n++, i += %d * range[3]) {", rows)
+		line("    for (uint n = 0; n < bounds[4] && i < whole; n++, i += %d * bounds[3]) {", rows)
 		indent += "    "
 	}
+	g.vector(s, indent, "")
+	if g.Repeats() {
+		line("    }")
+	}
+}
+
+// vector writes what a thread does with vector i; then is done behind the steps of each element.
+func (g *Group) vector(s *strings.Builder, indent, then string) {
+	lanes := g.Lanes()
+	line := func(format string, values ...any) { fmt.Fprintf(s, format+"\n", values...) }
 	g.read(s, indent, false)
 	// Stores of elements one by one would be of four times as many transactions as one of a vector.
 	for i, w := range g.Writes {
@@ -280,14 +317,14 @@ func (g *Group) body(s *strings.Builder) {
 		}
 		return fmt.Sprintf("x%d[k]", i)
 	})
+	if then != "" {
+		line("%s    %s", indent, then)
+	}
 	line("%s}", indent)
 	for i, w := range g.Writes {
 		if w.Lie == Straight {
 			line("%s((device %s%d *)out%d)[i] = y%[4]d;", indent, storage[w.DType], lanes, i)
 		}
-	}
-	if g.Repeats() {
-		line("    }")
 	}
 }
 
@@ -332,6 +369,10 @@ func (g *Group) call(s *strings.Builder, indent, e string, read func(i int) stri
 	for i, w := range g.Writes {
 		fmt.Fprintf(s, "%s%s t%d;\n", indent, storage[w.DType], i)
 		gives = append(gives, fmt.Sprintf("t%d", i))
+	}
+	if g.Tail != nil {
+		fmt.Fprintf(s, "%sE t%d;\n", indent, len(g.Writes))
+		gives = append(gives, fmt.Sprintf("t%d", len(g.Writes)))
 	}
 	fmt.Fprintf(s, "%ssteps(%s, numbers);\n", indent, strings.Join(gives, ", "))
 	for i, w := range g.Writes {

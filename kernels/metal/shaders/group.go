@@ -24,6 +24,7 @@ type group struct {
 	lanes         int64
 	numbers       []uint64 // and attributes, as the kernel takes them
 	spread        spread
+	tail          *tail // nil: there is none
 }
 
 // spread is how the threads of a group share the vectors of a call, in the terms of msl.Group.
@@ -85,8 +86,8 @@ func lieOf(o *device.Operand, lanes int64) msl.Lie {
 }
 
 // describe is the kernel of NewGroup for package msl, and how threads share a call.
-func describe(steps []GroupStep, c *device.Call, stored []int) (msl.Group, spread) {
-	g := msl.Group{Stored: stored}
+func describe(steps []GroupStep, c *device.Call, stored []int, end *msl.Tail) (msl.Group, spread) {
+	g := msl.Group{Stored: stored, Tail: end}
 	for i := range steps {
 		s := &steps[i]
 		x := msl.GroupStep{Op: s.Call.Op, Out: s.Call.Out[0].DType, Sources: s.Sources}
@@ -103,7 +104,7 @@ func describe(steps []GroupStep, c *device.Call, stored []int) (msl.Group, sprea
 		return all
 	}
 	// How many elements a thread takes depends on all dtypes, and how operands lie on that.
-	g.Reads, g.Writes = types(c.In), types(c.Out)
+	g.Reads, g.Writes = types(c.In), types(c.Out)[:len(stored)]
 	for i := range g.Reads {
 		g.Reads[i].Lie = lieOf(&c.In[i], g.Lanes())
 	}
@@ -112,6 +113,9 @@ func describe(steps []GroupStep, c *device.Call, stored []int) (msl.Group, sprea
 		if g.Writes[i].Lie = lieOf(&c.Out[i], g.Lanes()); g.Writes[i].Lie == msl.Runs {
 			g.Writes[i].Lie = msl.Anywhere
 		}
+	}
+	if end != nil {
+		return g, spread{}
 	}
 	return g, spreadOf(&g, c.Out[0].Numel(), repeats(&g, c))
 }
@@ -162,11 +166,15 @@ func spreadOf(g *msl.Group, n, period int64) spread {
 }
 
 // NewGroup compiles the kernel of steps. c has the operands in memory as calls of the kernel will have them, but for their
-// addresses; stored says which step's result each output is. Errors are those of gpu.Device.Pipelines, or
-// status.Unsupported for too many operands or elements.
-func NewGroup(d *gpu.Device, steps []GroupStep, c *device.Call, stored []int) (gpu.Kernel, error) {
-	g, shared := describe(steps, c, stored)
-	if n := c.Out[0].Numel(); g.Arguments() > mostArguments || n > mostElements {
+// addresses; stored says which step's result each output is, but for the last output of a group with a tail. Errors are those of
+// gpu.Device.Pipelines, or status.Unsupported for too many operands or elements.
+func NewGroup(d *gpu.Device, steps []GroupStep, c *device.Call, stored []int, end *msl.Tail) (gpu.Kernel, error) {
+	g, shared := describe(steps, c, stored, end)
+	n := steps[0].Call.Out[0].Numel()
+	if end != nil && n == 0 {
+		return nil, errNoElements
+	}
+	if g.Arguments() > mostArguments || n > mostElements {
 		return nil, status.Errorf(status.Unsupported, "got a group with %d arguments and %d elements; want at most %d and %d",
 			g.Arguments(), n, mostArguments, int64(mostElements))
 	}
@@ -178,18 +186,32 @@ func NewGroup(d *gpu.Device, steps []GroupStep, c *device.Call, stored []int) (g
 	if bytes := constants(&g, class, len(numbers)); bytes > objc.MaxConstantBytes {
 		return nil, status.Errorf(status.Unsupported, "got a group with %d bytes of constants; want at most %d", bytes, objc.MaxConstantBytes)
 	}
-	s, err := compile(d, class, g.Source(), msl.Name)
+	names := []string{msl.Name}
+	if end != nil {
+		names = reductionNames[msl.Rows]
+	}
+	s, err := compile(d, class, g.Source(), names...)
 	if err != nil {
 		return nil, err
 	}
-	return &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbers, spread: shared}, nil
+	k := &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbers, spread: shared}
+	if end != nil {
+		err = k.end(&g, n, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
 }
 
 // constants is how many bytes of its constants a dispatch of a group has room for: walks, numbers and counts, each
 // beginning at a multiple of 16.
 func constants(g *msl.Group, wide uint64, numbers int) int {
 	walks := g.Arguments() - len(g.Reads) - len(g.Writes) - 2
-	const counts = 5 * 4
+	if g.Tail != nil {
+		walks-- // the result
+	}
+	const counts = 6 * 4
 	round := func(n int) int { return int(gpu.RoundUp(uint64(n), 16)) }
 	return walks*round(walkSize(wide)) + round(8*max(numbers, 1)) + round(counts)
 }
@@ -221,6 +243,9 @@ func numbersOf(steps []GroupStep, g *msl.Group) []uint64 {
 
 // Encode encodes the steps by one dispatch, or by several where they move more than mostMoved.
 func (k *group) Encode(e gpu.Encoder, c *device.Call) error {
+	if k.tail != nil {
+		return k.encodeTail(e, c)
+	}
 	n, bytes := c.Out[0].Numel(), int64(0)
 	for _, list := range [2][]device.Operand{c.In, c.Out} {
 		for i := range list {
@@ -241,8 +266,19 @@ func (k *group) Encode(e gpu.Encoder, c *device.Call) error {
 // encode encodes the threads of a call from one on. The order of the arguments is that of msl.Group.
 func (k *group) encode(e gpu.Encoder, c *device.Call, first, threads, n int64) error {
 	d := e.Arguments()
+	if err := k.bind(d, c); err != nil {
+		return err
+	}
+	bindCounts(d, first, n, k.spread.threads, k.spread.jump, k.spread.times)
+	k.pipelines[0].Line(d, uint64(threads))
+	return e.Dispatch(k.pipelines[0].State, d)
+}
+
+// bind binds what the steps read and write, and their numbers.
+func (k *group) bind(d *objc.Dispatch, c *device.Call) error {
 	var starts [mostArguments]int64
-	for i := range len(c.In) + len(c.Out) {
+	operands := len(k.reads) + len(k.writes)
+	for i := range operands {
 		o, lie := k.operand(c, i)
 		s, ok := gpu.Locate(o)
 		if !ok {
@@ -255,7 +291,7 @@ func (k *group) encode(e gpu.Encoder, c *device.Call, first, threads, n int64) e
 		starts[i] = s.First
 	}
 	// Walks come behind all operands, whose starts are known by then.
-	for i := range len(c.In) + len(c.Out) {
+	for i := range operands {
 		if o, lie := k.operand(c, i); lie != msl.Straight {
 			l := o.Collapse()
 			bindWalk(d, &l, starts[i], k.wide())
@@ -266,9 +302,7 @@ func (k *group) encode(e gpu.Encoder, c *device.Call, first, threads, n int64) e
 	for i, x := range k.numbers {
 		binary.LittleEndian.PutUint64(block[8*i:], x)
 	}
-	bindCounts(d, first, n, k.spread.threads, k.spread.jump, k.spread.times)
-	k.pipelines[0].Line(d, uint64(threads))
-	return e.Dispatch(k.pipelines[0].State, d)
+	return nil
 }
 
 // operand is operand i, the reads first, and how it lies.
@@ -279,6 +313,3 @@ func (k *group) operand(c *device.Call, i int) (*device.Operand, msl.Lie) {
 	i -= len(c.In)
 	return &c.Out[i], k.writes[i].Lie
 }
-
-// Workspace is none.
-func (k *group) Workspace(*device.Call) int64 { return 0 }

@@ -268,7 +268,7 @@ func (k *reduction) Encode(e gpu.Encoder, c *device.Call) error {
 	if err != nil || s.parts == 1 {
 		return err
 	}
-	return k.join(e, c, &s, reduced.Numel())
+	return k.join(e, c, &c.Out[0], &s, reduced.Numel())
 }
 
 // bind binds the arguments of the first pass: the output, or the workspace for parts of outputs, then the input.
@@ -326,21 +326,21 @@ func (k *reduction) bind(d *objc.Dispatch, c *device.Call, s *share, kept, reduc
 // join is the second pass. It runs when the first has ended: dispatches of one encoder are in
 // order.
 // It is short whatever the call is: there are parts only where outputs are few, so all accumulators together are too.
-func (k *reduction) join(e gpu.Encoder, c *device.Call, s *share, count int64) error {
-	outputs := c.Out[0].Numel()
+func (k *compiled) join(e gpu.Encoder, c *device.Call, o *device.Operand, s *share, count int64) error {
+	outputs := o.Numel()
 	p := &k.pipelines[len(k.pipelines)-1]
 	lanes := powerOfTwo(outputs, gpu.Lanes)
 	width := int64(p.ThreadsOf(min(outputs/lanes*gpu.Lanes, gpu.MostGroup)))
 	each := width / gpu.Lanes * lanes // outputs of a group
 	d := e.Arguments()
-	to, err := place(d, &c.Out[0])
+	to, err := place(d, o)
 	if err != nil {
 		return err
 	}
 	if err := bindScratch(d, c); err != nil {
 		return err
 	}
-	out := c.Out[0].Layout.Collapse()
+	out := o.Layout.Collapse()
 	bindWalk(d, &out, to, k.wide())
 	bindCounts(d, s.parts, count, outputs, lanes)
 	gpu.Groups(d, (outputs+each-1)/each, uint64(width))

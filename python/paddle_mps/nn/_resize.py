@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .. import _operators
+from .. import _operators, _tracing
 from .._array import reshaped
 from .._call import renamed
 from .._caller import axes_text, called
@@ -224,6 +224,7 @@ def resized(
     y = _operators.cast(x, float32) if narrow else x
     for axis, m, scale in zip(axes, sizes, scales):
         n = known.shape[axis]
+        _tracing.closed("interpolate", "which elements it reads follows from both sizes of an axis", n, m)
         if antialias:
             step = (
                 0 if align_corners and m == 1 else (n - 1) / (m - 1) if align_corners else 1 / scale if scale else n / m

@@ -54,13 +54,13 @@ kernel void run(device const float *in0 [[buffer(0)]],
     constant Walk<int> &walk2 [[buffer(6)]],
     constant Walk<int> &to1 [[buffer(7)]],
     constant ulong *numbers [[buffer(8)]],
-    constant uint *range [[buffer(9)]],
+    constant uint *bounds [[buffer(9)]],
     uint i [[thread_position_in_grid]]) {
-    i += range[0];
-    const uint whole = range[1] / 4;
-    if (i >= range[2]) {
-        const uint e = whole * 4 + i - range[2];
-        if (e >= range[1]) return;
+    i += bounds[0];
+    const uint whole = bounds[1] / 4;
+    if (i >= bounds[2]) {
+        const uint e = whole * 4 + i - bounds[2];
+        if (e >= bounds[1]) return;
         uchar t0;
         half t1;
         steps(in0[e], in1[seek(walk1, e)], in2[seek(walk2, e)], t0, t1, numbers);
@@ -69,14 +69,14 @@ kernel void run(device const float *in0 [[buffer(0)]],
         return;
     }
     const uint first = i / 32 * 8 + i % 8;
-    if (first >= range[3]) return;
-    i = first + i / 8 % 4 * range[3];
+    if (first >= bounds[3]) return;
+    i = first + i / 8 % 4 * bounds[3];
     if (i >= whole) return;
     const int at1 = seek(walk1, i * 4), by1 = walk1.strides[walk1.rank - 1];
     float4 x1 = in1[at1];
     if (by1 != 0)
         for (uint k = 1; k < 4; k++) x1[k] = in1[at1 + int(k) * by1];
-    for (uint n = 0; n < range[4] && i < whole; n++, i += 4 * range[3]) {
+    for (uint n = 0; n < bounds[4] && i < whole; n++, i += 4 * bounds[3]) {
         const float4 x0 = ((device const float4 *)in0)[i];
         uchar4 y0;
         for (uint k = 0; k < 4; k++) {
