@@ -175,11 +175,14 @@ shaders_stripped() {
     mkdir -p build/shaders
     separator='{"Replace": {'
     for file in kernels/metal/msl/*.metal; do
-        sed -e 's|^ *||' -e 's| *//.*||' "$file" >"build/shaders/${file##*/}"
-        printf '%s\n"%s": "%s"' "$separator" "$root/$file" "$root/build/shaders/${file##*/}"
+        to=build/shaders/${file##*/}
+        sed -e 's|^ *||' -e 's| *//.*||' "$file" >"$to.$$"
+        mv "$to.$$" "$to" # whole at any time: another build may read it
+        printf '%s\n"%s": "%s"' "$separator" "$root/$file" "$root/$to"
         separator=,
-    done >build/overlay.json
-    echo '}}' >>build/overlay.json
+    done >"build/overlay.json.$$"
+    echo '}}' >>"build/overlay.json.$$"
+    mv "build/overlay.json.$$" build/overlay.json
 }
 
 # platform: sets goos, the folder of what is built for it, and the library's name.
