@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
 )
@@ -68,6 +70,28 @@ func TestNothingWaitsEarly(t *testing.T) {
 	require.Zero(t, fakemetal.Count(t, "early_waits"))
 	for _, s := range streams[1:] {
 		require.NoError(t, s.Close())
+	}
+}
+
+// TestNothingIsTracked uses memory of all kinds, by shaders and graphs: Metal would order what it tracks over all queues, by
+// whole heaps, so that streams would wait for each other.
+func TestNothingIsTracked(t *testing.T) {
+	for name, prefer := range map[string]Prefer{"shaders": PreferShaders, "graphs": PreferGraphs} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, Config{Prefer: prefer})
+			needGraphs(t, r.Device)
+			x, y := r.of(random(1000)...), r.of(make([]float32, 1000)...)
+			number, _ := call(y, x, scalar(2, 1000))
+			b := r.bench(t)
+			b.ByGPU(op.MustByName("add"), number)
+			floor, _ := call(y, x, x)
+			b.ByGPU(op.MustByName("divide"), floor)
+			big := r.at(0, dtype.Float32, 64<<10)
+			c, _ := call(r.at(2<<20, dtype.Float32, 64<<10), big)
+			r.stream.Sync(r.stream.Copy(c))
+			require.NotZero(t, fakemetal.Count(t, "dispatches")+fakemetal.Count(t, "encoded_graphs"))
+			require.Zero(t, fakemetal.Count(t, "tracked_uses"))
+		})
 	}
 }
 

@@ -68,17 +68,31 @@ func lineOf(c *device.Call, l *access) (g lattice) {
 	return g
 }
 
+// elementOperations is more than any elementwise operator costs: a remainder of floats whose exponents are far apart has the
+// most, and others less than a hundred. It is not asked which, because to divide a call that is cheap costs nothing.
+const elementOperations = 512
+
+// apart is the bytes of memory that an element of an operand moves: a line where neighbours do not share one. Tiles read
+// operands that are turned along their own neighbours.
+func (g *lattice) apart(c *device.Call, i int) int64 {
+	size := gpu.Operand(c, i).DType.Size()
+	if g.access.places[i] == msl.Fixed || g.access.places[i] == msl.Turned {
+		return size
+	}
+	return min(msl.LineSize, max(magnitude(g.strides[i][0]), 1)*size)
+}
+
 // divide says along which axis a call is divided into dispatches, and how many elements of it each may have.
 func (g *lattice) divide(c *device.Call) (axis int, most int64) {
-	bytes := int64(0)
+	bytes, elements := int64(0), int64(1)
 	for i := range g.access.count {
-		bytes += gpu.Operand(c, i).DType.Size()
+		bytes += g.apart(c, i)
 	}
 	axis = max(g.rank-1, 0)
 	for _, n := range g.dims[:axis] {
-		bytes *= n
+		elements *= n
 	}
-	most = max(mostMoved/bytes, 1)
+	most = mostInTime(elementOperations*float64(elements), bytes*elements)
 	if axis == 0 {
 		// As many as a SIMD group takes, so that vectors stay where they were.
 		most = int64(gpu.RoundUp(uint64(most), four*gpu.Lanes))
