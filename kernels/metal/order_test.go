@@ -14,6 +14,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 )
 
 // alone runs a test again as a process of its own, for which the mock is set up anew, and reports whether this is
@@ -93,6 +94,31 @@ func TestNothingIsTracked(t *testing.T) {
 			require.Zero(t, fakemetal.Count(t, "tracked_uses"))
 		})
 	}
+}
+
+// TestGraphsTakeMemory has a graph whose intermediate results the device has no room for: the call is an error that says so, and
+// the stream works on with the next.
+func TestGraphsTakeMemory(t *testing.T) {
+	if !alone(t, "FAKEMETAL_GRAPH_MEMORY=1", "FAKEMETAL_MEMORY=8912896") {
+		return
+	}
+	r := newRig(t, Config{Prefer: PreferGraphs})
+	needGraphs(t, r.Device)
+	silu := op.MustByName("silu")
+	run := func(n int64) error {
+		c, o := call(r.at(2<<20, dtype.Float32, n), r.at(0, dtype.Float32, n))
+		c.Op = silu.ID
+		p, err := r.Compile(metaltest.Single(silu, c))
+		require.NoError(t, err)
+		r.stream.Sync(r.stream.Run(p, c))
+		require.NoError(t, p.Close())
+		return <-o.ended
+	}
+	err := run(256 << 10) // a MiB each
+	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
+	require.ErrorContains(t, err, "[silu] the GPU stopped the command buffer: Insufficient Memory")
+	require.NoError(t, run(1<<10))
+	require.NoError(t, run(1<<10))
 }
 
 // TestLongWait waits for the CPU longer than a command buffer may.

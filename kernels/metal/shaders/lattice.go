@@ -72,21 +72,16 @@ func lineOf(c *device.Call, l *access) (g lattice) {
 // most, and others less than a hundred. It is not asked which, because to divide a call that is cheap costs nothing.
 const elementOperations = 512
 
-// apart is the bytes of memory that an element of an operand moves: a line where neighbours do not share one. Tiles read
-// operands that are turned along their own neighbours.
-func (g *lattice) apart(c *device.Call, i int) int64 {
-	size := gpu.Operand(c, i).DType.Size()
-	if g.access.places[i] == msl.Fixed || g.access.places[i] == msl.Turned {
-		return size
-	}
-	return min(msl.LineSize, max(magnitude(g.strides[i][0]), 1)*size)
-}
-
-// divide says along which axis a call is divided into dispatches, and how many elements of it each may have.
+// divide says along which axis a call is divided into dispatches, and how many elements of it each may have. An element whose
+// neighbours lie further away than a line moves a line. Operands that are turned are read along their own neighbours.
 func (g *lattice) divide(c *device.Call) (axis int, most int64) {
 	bytes, elements := int64(0), int64(1)
 	for i := range g.access.count {
-		bytes += g.apart(c, i)
+		step := int64(1)
+		if g.access.places[i] != msl.Turned {
+			step = max(magnitude(g.strides[i][0]), 1)
+		}
+		bytes += min(msl.LineSize, step*gpu.Operand(c, i).DType.Size())
 	}
 	axis = max(g.rank-1, 0)
 	for _, n := range g.dims[:axis] {

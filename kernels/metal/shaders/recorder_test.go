@@ -16,6 +16,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/msl"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
@@ -167,6 +168,42 @@ func (l *large) call(t *testing.T, d *gpu.Device) (*op.Row, *device.Call) {
 	}
 	c.Scratch, c.Workspace = c.Out[0].Heap, unsafe.Pointer(c.Out[0].Addr)
 	return row, c
+}
+
+// No dispatch of a group of steps takes an M1 longer than 50 ms, however many steps there are and however costly they are.
+func TestGroupsAreShort(t *testing.T) {
+	const (
+		seconds, bandwidth, rate = 0.050, 68e9, 1.3e12
+		instructions, n          = 500, 1 << 31
+	)
+	d := gpu.NewLister(func(string, []string) {})
+	row := op.MustByName("remainder")
+	for _, steps := range []int{1, 2, 8} {
+		of := func(offset int64) device.Operand {
+			return d.Unplaced(device.Operand{DType: dtype.Float32, Layout: shape.Contiguous(metaltest.ShapeAs(t, n))}, offset)
+		}
+		c := &device.Call{In: []device.Operand{of(0), of(0)}, Out: []device.Operand{of(0)}}
+		var all []shaders.GroupStep
+		for i := range steps {
+			from := []msl.Source{{From: msl.Read, Index: 0}, {From: msl.Read, Index: 1}}
+			if i > 0 {
+				from[0] = msl.Source{From: msl.Step, Index: i - 1}
+			}
+			all = append(all, shaders.GroupStep{Call: &device.Call{Op: row.ID, Attrs: op.Attrs{}, In: c.In, Out: c.Out}, Sources: from})
+		}
+		k, err := shaders.NewGroup(d, all, c, []int{steps - 1})
+		require.NoError(t, err)
+		var r recorder
+		require.NoError(t, k.Encode(&r, c))
+		whole := 0.0
+		for _, threads := range r.threads {
+			const lanes = 4 // elements of a thread
+			took := max(threads*lanes*12/bandwidth, threads*lanes*float64(steps)*instructions/rate)
+			require.LessOrEqual(t, took, seconds, "%d steps", steps)
+			whole += took
+		}
+		require.Greater(t, whole, seconds)
+	}
 }
 
 // No dispatch of the other families takes an M1 longer than 50 ms by the same model, for calls that are far too large for
