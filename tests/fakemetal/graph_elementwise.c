@@ -104,7 +104,7 @@ static int64_t power_whole(const int64_t *x) {
 enum { OVERFLOWS = 44 };
 static double reduced(double x) {
   const float turn = 6.2831855f, v = (float)x;
-  return !harsh(GRAPH_FAST_MATH) || fabsf(v) <= 3.1415927f ? x : (double)(v - turn * rintf(v / turn));
+  return !harsh(GRAPH_FAST_MATH) || fabsf(v) <= 3.1415927f ? x : (double)(v - turn * (float)rint((double)(v / turn)));
 }
 
 REAL(negative_real, -x[0])
