@@ -204,13 +204,13 @@ def convolutions(place: str) -> None:
 
 def pools(place: str) -> None:
     image = tensor(RAMP[:2].reshape(1, 1, 2, 4), place)
-    same(paddle.nn.functional.max_pool2d(image, 2).reshape([2]), [6, 8], "max_pool2d")
-    same(paddle.nn.functional.avg_pool2d(image, 2).reshape([2]), [3.5, 5.5], "avg_pool2d")
+    same(paddle.nn.functional.max_pool2d(image, 2), [[[[6, 8]]]], "max_pool2d")
+    same(paddle.nn.functional.avg_pool2d(image, 2), [[[[3.5, 5.5]]]], "avg_pool2d")
 
 
 def norms(place: str) -> None:
     """Rows of which the mean is 0 and the variance 4."""
-    x = np.tile(np.float32([2, -2]), (3, 100))
+    x = np.tile(np.array([2, -2], np.float32), (3, 100))
     got = values(paddle.nn.functional.layer_norm(tensor(x, place), [200], epsilon=0.0))
     assert np.allclose(got, x / 2, rtol=2**-20, atol=0), f"layer_norm of 2, -2, ... begins with {got[0, :4].tolist()}"
 
