@@ -10,8 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
+	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 )
 
 // alone runs a test again as a process of its own, for which the mock is set up anew, and reports whether this is
@@ -69,6 +72,53 @@ func TestNothingWaitsEarly(t *testing.T) {
 	for _, s := range streams[1:] {
 		require.NoError(t, s.Close())
 	}
+}
+
+// TestNothingIsTracked uses memory of all kinds, by shaders and graphs: Metal would order what it tracks over all queues, by
+// whole heaps, so that streams would wait for each other.
+func TestNothingIsTracked(t *testing.T) {
+	for name, prefer := range map[string]Prefer{"shaders": PreferShaders, "graphs": PreferGraphs} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, Config{Prefer: prefer})
+			needGraphs(t, r.Device)
+			x, y := r.of(random(1000)...), r.of(make([]float32, 1000)...)
+			number, _ := call(y, x, scalar(2, 1000))
+			b := r.bench(t)
+			b.ByGPU(op.MustByName("add"), number)
+			floor, _ := call(y, x, x)
+			b.ByGPU(op.MustByName("divide"), floor)
+			big := r.at(0, dtype.Float32, 64<<10)
+			c, _ := call(r.at(2<<20, dtype.Float32, 64<<10), big)
+			r.stream.Sync(r.stream.Copy(c))
+			require.NotZero(t, fakemetal.Count(t, "dispatches")+fakemetal.Count(t, "encoded_graphs"))
+			require.Zero(t, fakemetal.Count(t, "tracked_uses"))
+		})
+	}
+}
+
+// TestGraphsTakeMemory has a graph whose intermediate results the device has no room for: the call is an error that says so, and
+// the stream works on with the next.
+func TestGraphsTakeMemory(t *testing.T) {
+	if !alone(t, "FAKEMETAL_GRAPH_MEMORY=1", "FAKEMETAL_MEMORY=8912896") {
+		return
+	}
+	r := newRig(t, Config{Prefer: PreferGraphs})
+	needGraphs(t, r.Device)
+	silu := op.MustByName("silu")
+	run := func(n int64) error {
+		c, o := call(r.at(2<<20, dtype.Float32, n), r.at(0, dtype.Float32, n))
+		c.Op = silu.ID
+		p, err := r.Compile(metaltest.Single(silu, c))
+		require.NoError(t, err)
+		r.stream.Sync(r.stream.Run(p, c))
+		require.NoError(t, p.Close())
+		return <-o.ended
+	}
+	err := run(256 << 10) // a MiB each
+	require.Equal(t, status.OutOfMemory, status.CodeOf(err))
+	require.ErrorContains(t, err, "[silu] the GPU stopped the command buffer: Insufficient Memory")
+	require.NoError(t, run(1<<10))
+	require.NoError(t, run(1<<10))
 }
 
 // TestLongWait waits for the CPU longer than a command buffer may.

@@ -68,7 +68,7 @@ func TestEverythingRefused(t *testing.T) {
 			needGraphs(t, r.Device)
 			fakemetal.Refuse(t, "*")
 			c, _ := call(r.of(0, 0), r.of(1, 2))
-			plan := metaltest.Single(op.MustByName("tanh"), c)
+			plan := metaltest.Single(op.MustByName("exp"), c)
 			_, err := r.Compile(plan)
 			require.Equal(t, status.Unsupported, status.CodeOf(err))
 			var refused *device.Refused

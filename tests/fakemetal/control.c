@@ -12,8 +12,7 @@ static struct {
   int major, minor;
   int64_t family;
   uint64_t memory, seed, delay_us;
-  bool worst, strict, models[MODELS];
-  uint64_t watchdog_ms, penalty_ms;
+  bool worst, strict;
 } settings;
 static _Atomic uint64_t randomness;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -22,14 +21,6 @@ static uint64_t number(const char *name, uint64_t otherwise) {
   const char *text = getenv(name);
   return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
-
-static const char *const model_names[MODELS] = {
-    [TRACKED_ORDER] = "FAKEMETAL_TRACKED_ORDER",
-    [OVERLAP] = "FAKEMETAL_OVERLAP",
-    [SILENT_FAILURES] = "FAKEMETAL_SILENT_FAILURES",
-    [DEAD_QUEUES] = "FAKEMETAL_DEAD_QUEUES",
-    [READONLY_PAGES] = "FAKEMETAL_READONLY_PAGES",
-};
 
 static void read_environment(void) {
   const char *macos = getenv("FAKEMETAL_MACOS");
@@ -40,9 +31,6 @@ static void read_environment(void) {
   settings.delay_us = number("FAKEMETAL_DELAY_US", 0);
   settings.worst = number("FAKEMETAL_WORST", 0) != 0;
   settings.strict = number("FAKEMETAL_STRICT", 0) != 0;
-  for (int i = 0; i < MODELS; i++) settings.models[i] = number(model_names[i], settings.worst) != 0;
-  settings.watchdog_ms = number("FAKEMETAL_WATCHDOG_MS", settings.worst ? 5000 : 60000);
-  settings.penalty_ms = number("FAKEMETAL_PENALTY_MS", settings.worst ? 1000 : 0);
   atomic_store(&randomness, settings.seed * UINT64_C(0x9e3779b97f4a7c15));
 }
 
@@ -60,9 +48,6 @@ bool macos_at_least(int major, int minor) {
 
 bool worst_case(void) { return ready(), settings.worst; }
 bool strict(void) { return ready(), settings.strict; }
-bool models(model m) { return ready(), settings.models[m]; }
-uint64_t watchdog_ms(void) { return ready(), settings.watchdog_ms; }
-uint64_t penalty_ms(void) { return ready(), settings.penalty_ms; }
 int64_t gpu_family(void) { return ready(), settings.family; }
 uint64_t machine_memory(void) { return ready(), settings.memory; }
 uint64_t random_seed(void) { return ready(), settings.seed; }
@@ -130,6 +115,7 @@ static const char *const counter_names[COUNTERS] = {
     [COUNT_REFUSED] = "refused",
     [COUNT_EARLY_WAITS] = "early_waits",
     [COUNT_MEMORY_BARRIERS] = "memory_barriers",
+    [COUNT_TRACKED_USES] = "tracked_uses",
     [COUNT_PACKAGES_WRITTEN] = "packages_written",
     [COUNT_PACKAGES_READ] = "packages_read",
 };

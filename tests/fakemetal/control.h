@@ -7,28 +7,8 @@
  *   FAKEMETAL_FAMILY=1007     the same by its MTLGPUFamily: Apple7 is 1007
  *   FAKEMETAL_MEMORY=bytes    the memory of its machine, 16 GiB
  *   FAKEMETAL_WORST=1         arithmetic is as inexact, and memory as dirty, as Apple allows
- *                             It turns on the switches below, which may also be set one by one, or to 0
- *   FAKEMETAL_FAST_FUNCTIONS=1  fast:: functions, and unqualified ones where the compile options leave them
- *                             fast, are as inexact as table 8.2 of the specification allows
- *   FAKEMETAL_NAIVE_FMOD=1    fmod, precise:: too, and MPSGraph's modulo are x - y * trunc(x / y) in float
- *   FAKEMETAL_CONTRACTION=1   shaders round a * b + c once, where the C++ compiler fuses the two (every
- *                             use of the product is a sum), unless their source contains
- *                             "#pragma METAL fp contract(off)"
- *   FAKEMETAL_GROUP=n         threads that a threadgroup of a pipeline may have; 1: as many as a number of
- *                             registers leaves that comes of the kernel's name and FAKEMETAL_SEED
- *   FAKEMETAL_DIVISION=1      quotients of uint are one too large from 2^32 - 128 on, and remainders are
- *                             what belongs to them
- *   FAKEMETAL_GRAPH_FUSION=1  MPSGraph does not round a product that is added to or subtracted from
- *   FAKEMETAL_GRAPH_LIMITS=1  MPSGraph's products read beyond the end of inner axes of 32767 elements and
- *                             more, on the families up to 1008
- *   FAKEMETAL_TRACKED_ORDER=1 tracked memory is ordered by arrival over all queues, a heap as one; see order.h
- *   FAKEMETAL_OVERLAP=1       command buffers of one queue overlap where no tracked memory joins them
- *   FAKEMETAL_SILENT_FAILURES=1  a command buffer that fails signals no events
- *   FAKEMETAL_DEAD_QUEUES=1   a queue takes no more work after a fault or a timeout
- *   FAKEMETAL_READONLY_PAGES=1  no buffer without a copy over memory that may only be read
- *   FAKEMETAL_WATCHDOG_MS=n   a command buffer that has waited so long is ended; 60000, at worst 5000
- *   FAKEMETAL_PENALTY_MS=n    after three faults so long all work of the process is ignored; 0: it is
- *                             not; at worst 1000
+ *                             It also turns on the switches of harsh.c: ways in which hardware and drivers may be
+ *                             harsher, each a variable that may also be set by itself, or to 0
  *   FAKEMETAL_SEED=n          of everything whose order is not specified
  *   FAKEMETAL_DELAY_US=n      a command buffer waits up to so long before it runs
  *   FAKEMETAL_STRICT=1        a kernel's mistake ends the process, and not just its command buffer
@@ -72,6 +52,7 @@ typedef enum {
   COUNT_REFUSED,        /* names that FAKEMETAL_REFUSE matched */
   COUNT_EARLY_WAITS,    /* waits that were committed before what signals the event */
   COUNT_MEMORY_BARRIERS, /* of encoders; those of threadgroups are in shader_counts */
+  COUNT_TRACKED_USES,   /* of memory that Metal tracks, by command buffers */
   COUNT_PACKAGES_WRITTEN,
   COUNT_PACKAGES_READ,
   COUNTERS
@@ -92,12 +73,7 @@ typedef enum {
   FAILURES
 } failure;
 
-typedef enum { TRACKED_ORDER, OVERLAP, SILENT_FAILURES, DEAD_QUEUES, READONLY_PAGES, MODELS } model;
-
 /* For the fake's own files. */
-bool models(model m); /* whether the environment asks for it */
-uint64_t watchdog_ms(void);
-uint64_t penalty_ms(void);
 void count_dispatch(const char *name, const shader_counts *counts); /* one has ended */
 void count(counter which, int64_t n);
 bool fails(failure which);        /* true where a test wants this one to fail */
@@ -150,6 +126,10 @@ FAKEMETAL_API void fakemetal_refuse(const char *patterns);
 /* The names of what has been compiled, or was refused, since the last fakemetal_refuse: lines such as
  * "pipeline run#1f3a09bc", each once. Its length without the final zero; text gets as much as it has room for. */
 FAKEMETAL_API int64_t fakemetal_used(char *text, int64_t size);
+
+/* The nth switch of harsh.c, 0 the first: its name, a space and what it models go to text, cut to room - 1 bytes. Answers
+ * its value, or -1 where there is no such switch. */
+FAKEMETAL_API int64_t fakemetal_switch(int64_t nth, char *text, uint64_t room);
 
 /* Number of live objects that are not the fake's own; each class of them is printed if wanted. */
 FAKEMETAL_API int64_t fakemetal_leaks(bool print);

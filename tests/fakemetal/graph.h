@@ -225,6 +225,7 @@ typedef struct {
   uint64_t options;
   bool halves;   /* float32 is computed in half precision */
   char *package; /* the folder that it was loaded from; NULL if it was compiled */
+  _Atomic uint64_t code, between; /* bytes of the device, with FAKEMETAL_GRAPH_MEMORY: of itself, and for what is between operations */
 } executable;
 
 /* Finds what the targets need, from the last node back. */

@@ -99,6 +99,14 @@ static int64_t power_whole(const int64_t *x) {
   return (int64_t)result;
 }
 
+/* What fast math makes of functions: a tangent that is a quotient of exponentials, which overflow (pytorch#172406), and
+ * angles that lose what a float has no room for. */
+enum { OVERFLOWS = 44 };
+static double reduced(double x) {
+  const float turn = 6.2831855f, v = (float)x;
+  return !harsh(GRAPH_FAST_MATH) || fabsf(v) <= 3.1415927f ? x : (double)(v - turn * (float)rint((double)(v / turn)));
+}
+
 REAL(negative_real, -x[0])
 REAL(absolute_real, fabs(x[0]))
 REAL(sign_real, (x[0] > 0) - (x[0] < 0))
@@ -113,12 +121,12 @@ REAL(logarithm_real, log(x[0]))
 REAL(logarithm2_real, log2(x[0]))
 REAL(logarithm10_real, log10(x[0]))
 REAL(erf_real, erf(x[0]))
-REAL(sin_real, sin(x[0]))
-REAL(cos_real, cos(x[0]))
-REAL(tan_real, tan(x[0]))
+REAL(sin_real, sin(reduced(x[0])))
+REAL(cos_real, cos(reduced(x[0])))
+REAL(tan_real, tan(reduced(x[0])))
 REAL(sinh_real, sinh(x[0]))
 REAL(cosh_real, cosh(x[0]))
-REAL(tanh_real, tanh(x[0]))
+REAL(tanh_real, harsh(GRAPH_FAST_MATH) && x[0] > OVERFLOWS ? NAN : tanh(x[0]))
 REAL(asin_real, asin(x[0]))
 REAL(acos_real, acos(x[0]))
 REAL(atan_real, atan(x[0]))

@@ -5,11 +5,13 @@
  * which feedTensors and targetTensors tell. Encoding adds work to the command buffer, and may commit that
  * one first; values are read and written when the work runs.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph.h"
+#include "harsh.h"
 #include "refuse.h"
 
 /* ---- MPSGraphCompilationDescriptor. */
@@ -103,7 +105,43 @@ static const method execution_methods[] = {
 static void executable_dealloc(id self) {
   executable *x = (executable *)self;
   free(x->nodes), free(x->feeds), free(x->targets), free(x->package);
+  if (x->code) device_give(x->code);
+  if (x->between) device_give(x->between);
   if (x->graph) release(&x->graph->head);
+}
+
+/* ---- The memory that MPSGraph takes of the device by itself, and keeps for the next run of an executable. */
+
+static bool take_code(executable *x) {
+  enum { CODE = 64 << 10 };
+  if (!harsh(GRAPH_MEMORY)) return true;
+  if (!device_take(CODE)) return false;
+  x->code = CODE;
+  return true;
+}
+
+static uint64_t bytes_of(const form *f) { return (uint64_t)shape_count(&f->shape) * (f->type & 0xffff) / 8; }
+
+static bool is_target(const executable *x, const tensor *t) {
+  for (int i = 0; i < x->target_count; i++)
+    if (x->targets[i] == t) return true;
+  return false;
+}
+
+/* take_between is false where the device has no room for the results of operations that are no results of the executable. */
+static bool take_between(executable *x) {
+  uint64_t all = 0;
+  if (!harsh(GRAPH_MEMORY) || x->between) return true;
+  for (int64_t i = 0; i < x->node_count; i++)
+    for (int k = 0; k < x->nodes[i]->outs; k++) {
+      const tensor *t = x->nodes[i]->out[k];
+      if (shape_known(&t->form.shape) && !is_target(x, t)) all += bytes_of(&t->form);
+    }
+  if (all == 0) return true;
+  if (!device_take(all)) return false;
+  uint64_t none = 0; /* another queue may run the same executable now */
+  if (!atomic_compare_exchange_strong(&x->between, &none, all)) device_give(all);
+  return true;
 }
 
 static void shuffle(tensor **tensors, int count) {
@@ -186,6 +224,11 @@ static bool refuses(const executable *x) {
   return yes;
 }
 
+static bool too_long(const executable *x) {
+  int64_t most = harsh(LONG_GRAPH);
+  return most > 0 && x->node_count > most;
+}
+
 /* compile answers an executable, +1, or NULL. */
 static executable *compile(id self, id feeds, id targets, id operations, form (*form_of)(id)) {
   if (array_count(targets) == 0) misuse("there are no target tensors");
@@ -200,7 +243,8 @@ static executable *compile(id self, id feeds, id targets, id operations, form (*
   executable_select(x);
   shuffle(x->feeds, x->feed_count), shuffle(x->targets, x->target_count);
   leave(self);
-  if (refuses(x)) return release((id)x), NULL;
+  harsh_sleep(COMPILE_MS);
+  if (refuses(x) || too_long(x) || !take_code(x)) return release((id)x), NULL;
   count(COUNT_EXECUTABLES, 1);
   return x;
 }
@@ -216,7 +260,7 @@ static id executable_init(id self, SEL cmd, id url, id descriptor) {
   (void)cmd;
   executable *x = (executable *)self;
   x->halves = worst_case() && level_of(descriptor) == LEVEL_ONE;
-  if (package_open(x, url_path(url))) return self;
+  if (package_open(x, url_path(url)) && take_code(x)) return self;
   release(self);
   return NULL;
 }
@@ -260,7 +304,9 @@ static void halve(value *v) {
 /* Reads all that is fed before it writes anything, so that a result may lie over a feed. */
 static char *run(void *context) {
   job *j = context;
-  const executable *x = j->program;
+  executable *x = j->program;
+  enum { OUT_OF_MEMORY = 8 };
+  if (!take_between(x)) return command_buffer_error_code(OUT_OF_MEMORY), strdup("Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)");
   value *values = calloc((size_t)x->tensor_count, sizeof *values);
   for (int i = 0; i < x->feed_count; i++) view_read(&j->feeds[i], &values[x->feeds[i]->number]);
   for (int64_t i = 0; i < x->node_count; i++) {
@@ -338,6 +384,7 @@ static id encode(id self, SEL cmd, id commands, id inputs, id results, id descri
   if (results && array_count(results) != (size_t)x->target_count) misuse("%zu results; want %d", array_count(results), x->target_count);
   id all = results ? retain(results) : made(x);
   if (!all) return NULL;
+  harsh_sleep(GRAPH_ENCODE_US);
   id *feeds = calloc((size_t)x->feed_count + 1, sizeof *feeds), *outs = calloc((size_t)x->target_count, sizeof *outs);
   for (int i = 0; i < x->feed_count; i++) feeds[i] = item(inputs, i);
   for (int i = 0; i < x->target_count; i++) outs[i] = item(all, i);

@@ -99,6 +99,7 @@ typedef struct {
   labelled head;
   shader_library *compiled;
   uint32_t number; /* of its source; see refuse.h */
+  size_t length;   /* of its source */
 } library;
 
 /* compiler_error fills in *error for what a test has made fail. */
@@ -155,8 +156,9 @@ static id library_of(const char *source, const compile_options *o, id *error) {
     return free(wrong), NULL;
   }
   keep(source);
+  harsh_sleep(COMPILE_MS);
   library *l = (library *)object_new("FakeLibrary");
-  l->compiled = compiled, l->number = source_number(source);
+  l->compiled = compiled, l->number = source_number(source), l->length = strlen(source);
   count(COUNT_LIBRARIES, 1);
   count(COUNT_COMPILES, 1);
   return &l->head.head;
@@ -331,6 +333,12 @@ static uint64_t most_threads(const function *f) {
   return n < gpu()->least_threads ? gpu()->least_threads : n < MAX_THREADS ? n : MAX_THREADS;
 }
 
+/* The compiler for the GPU gives up where it runs out of time or registers; how long a source is stands for both. */
+static bool too_long(const library *l) {
+  int64_t most = harsh(LONG_SOURCE);
+  return most > 0 && l->length > (size_t)most;
+}
+
 id device_new_pipeline(id self, SEL cmd, id given, id *error) {
   (void)self, (void)cmd;
   static const char domain[] = "AGXMetalG13X";
@@ -338,7 +346,8 @@ id device_new_pipeline(id self, SEL cmd, id given, id *error) {
   char name[128];
   snprintf(name, sizeof name, "%s#%08x", string_c(f->name), (unsigned)((library *)f->library)->number);
   if (fails(FAIL_PIPELINE)) return compiler_error(error, domain, 1, "the pipeline was made to fail"), NULL;
-  if (refused(REFUSE_PIPELINE, name)) return error_out(error, domain, 2, "Compiler encountered an internal error"), NULL;
+  harsh_sleep(COMPILE_MS);
+  if (refused(REFUSE_PIPELINE, name) || too_long((library *)f->library)) return error_out(error, domain, 2, "Compiler encountered an internal error"), NULL;
   pipeline *p = (pipeline *)object_new("FakeComputePipelineState");
   p->function = (function *)retain(given), p->most = refused(REFUSE_THREADS, name) ? SHADER_SIMD : most_threads(p->function);
   count(COUNT_PIPELINES, 1);

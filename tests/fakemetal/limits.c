@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "harsh.h"
 
 enum { KIB = 1024, PAGE_SIZE = 16384 };
 
@@ -82,13 +83,13 @@ uint64_t limit_working_set(uint64_t memory) {
  * (wgpu#2502), 30150672384 bytes of 48 GiB, 41747087360 of 64, 86586540032 of 128 (MLX's device_info on macOS 26). */
 uint64_t limit_buffer(uint64_t memory) { return page_down(limit_working_set(memory) / 4 * 3); }
 
-/* heapBufferSizeAndAlignWithLength: has no published values. A program must not presume them: at its worst, the mock
- * asks for more than the length, and for whole pages where a buffer is long. */
+/* heapBufferSizeAndAlignWithLength: has no published values. A program must not presume them: with
+ * FAKEMETAL_HEAP_SIZES the mock asks for more than the length, and for whole pages where a buffer is long. */
 enum { SHORT_ALIGN = 256, LONG = 64 * KIB };
 
-uint64_t limit_heap_align(uint64_t length) { return worst_case() && length >= LONG ? PAGE_SIZE : SHORT_ALIGN; }
+uint64_t limit_heap_align(uint64_t length) { return harsh(HEAP_SIZES) && length >= LONG ? PAGE_SIZE : SHORT_ALIGN; }
 
 uint64_t limit_heap_size(uint64_t length) {
   uint64_t align = limit_heap_align(length);
-  return (length + align - 1) / align * align + (worst_case() ? align : 0);
+  return (length + align - 1) / align * align + (harsh(HEAP_SIZES) ? align : 0);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "defect.h"
+#include "harsh.h"
 #include "limits.h"
 #include "metal_internal.h"
 
@@ -294,7 +295,7 @@ id device_new_buffer_no_copy(id self, SEL cmd, void *bytes, uint64_t length, uin
   if (!bytes) misuse("bytes are NULL");
   if (storage_of(options) == STORAGE_PRIVATE) misuse("private buffers cannot be made of bytes");
   if ((uintptr_t)bytes % PAGE != 0 || length % PAGE != 0) return NULL;
-  if (models(READONLY_PAGES) && !writable(bytes, length)) return NULL;
+  if (harsh(READONLY_PAGES) && !writable(bytes, length)) return NULL;
   return (id)owned(bytes, length, options);
 }
 

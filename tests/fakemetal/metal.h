@@ -9,6 +9,10 @@
 /* The one device, +0. */
 id metal_device(void);
 
+/* Counts memory of the device; false where there is not so much. */
+bool device_take(uint64_t bytes);
+void device_give(uint64_t bytes);
+
 /* The memory of an MTLBuffer, whatever its storage mode. */
 void *buffer_bytes(id buffer);
 size_t buffer_length(id buffer);
@@ -24,6 +28,9 @@ int64_t command_buffer_status(id command_buffer);
  * the queue's thread, after all work before it; it answers NULL, or what went wrong (malloc), which
  * ends the command buffer with an error. drop is called exactly once, after run or instead of it. */
 void command_buffer_encode(id command_buffer, char *(*run)(void *context), void (*drop)(void *context), void *context);
+
+/* The code of the error that a run which fails is to end with, from within it. */
+void command_buffer_error_code(int64_t code);
 
 /* Keeps an object alive until the command buffer is over. */
 void command_buffer_keep(id command_buffer, id object);

@@ -55,9 +55,7 @@ enum { PAGE = 16384, MAX_THREADS = 1024, MAX_THREADGROUP_MEMORY = 32768, MAX_BYT
 /* The most that one buffer may have. */
 uint64_t max_buffer_length(void);
 
-/* Counts memory of the device; false where there is not so much. */
-bool device_take(uint64_t bytes);
-void device_give(uint64_t bytes);
+/* Bytes of the device that are taken. */
 uint64_t device_taken(void);
 
 /* ---- memory.c */
@@ -98,9 +96,6 @@ void work_update(const work *w, id fence, uint64_t update);
 void command_buffer_touch(id command_buffer, id buffer, bool writes);
 
 void command_buffer_set_encoder(id command_buffer, id encoder); /* NULL: it is closed */
-
-/* The error that a run which fails is to end with, from within it. */
-void command_buffer_error_code(int64_t code);
 
 /* As command_buffer_encode, for work of an encoder. ALWAYS runs even if the command buffer has failed, SIGNAL if that
  * is not to be silent. commit is called at the commit, if it is not NULL. */

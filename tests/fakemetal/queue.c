@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "defect.h"
+#include "harsh.h"
 #include "metal_internal.h"
 
 enum { NOT_ENQUEUED, ENQUEUED, COMMITTED, SCHEDULED, COMPLETED, FAILED }; /* MTLCommandBufferStatus */
@@ -97,7 +98,7 @@ static void fail(command_buffer *b, int64_t code, const char *what) {
 }
 
 static bool skipped(const command_buffer *b, const operation *o) {
-  return b->doomed && (o->kind == WORK || (o->kind == SIGNAL && models(SILENT_FAILURES)));
+  return b->doomed && (o->kind == WORK || (o->kind == SIGNAL && harsh(SILENT_FAILURES)));
 }
 
 static __thread command_buffer *current; /* that the thread runs */
@@ -128,7 +129,7 @@ static struct {
 
 static bool ignored(lane *l) {
   pthread_mutex_lock(&box.lock);
-  bool all = penalty_ms() > 0 && now() < box.until;
+  bool all = harsh(PENALTY_MS) > 0 && now() < box.until;
   pthread_mutex_unlock(&box.lock);
   pthread_mutex_lock(&l->lock);
   bool dead = l->dead;
@@ -140,12 +141,12 @@ static bool ignored(lane *l) {
 static void after_fault(lane *l, int64_t code) {
   enum { FAULTS = 3 };
   if (code != ERROR_INTERNAL && code != ERROR_TIMEOUT && code != ERROR_PAGE_FAULT) return;
-  if (models(DEAD_QUEUES)) {
+  if (harsh(DEAD_QUEUES)) {
     pthread_mutex_lock(&l->lock);
     l->dead = true;
     pthread_mutex_unlock(&l->lock);
   }
-  double penalty = (double)penalty_ms() * 1e-3;
+  double penalty = (double)harsh(PENALTY_MS) * 1e-3;
   pthread_mutex_lock(&box.lock);
   box.faults = now() - box.last < FAULTS * penalty ? box.faults + 1 : 1;
   box.last = now();
@@ -172,7 +173,7 @@ void work_use(const work *w, hazard *h, uintptr_t low, uintptr_t high, bool writ
 /* await lets the command buffer wait as long as the watchdog lets it. NULL, or what went wrong. Work that a CPU does for
  * the GPU takes longer than it would there: while some goes on, the time does not count. */
 static char *await(id event, uint64_t value) {
-  const double slice = 0.01, patience = (double)watchdog_ms() * 1e-3;
+  const double slice = 0.01, patience = (double)harsh(WATCHDOG_MS) * 1e-3;
   do {
     bool idle = atomic_load(&working) == 0;
     if (event_wait(event, value, slice)) return NULL;
@@ -242,7 +243,7 @@ static command_buffer *take(lane *l) {
   if (b) {
     l->committed--, l->busy++;
     if (!(l->first = b->next)) l->last = &l->first;
-    if (models(TRACKED_ORDER)) arrival_arrive(b->arrival);
+    if (harsh(TRACKED_ORDER)) arrival_arrive(b->arrival);
     b->status = SCHEDULED;
     pthread_cond_broadcast(&l->changed);
   }
@@ -270,7 +271,7 @@ static void *serve(void *context) {
 /* staff makes sure that a thread is there for each command buffer that is committed, as far as there may be so many; the
  * lock is held. */
 static bool staff(lane *l) {
-  int most = models(OVERLAP) ? OVERLAPPING : 1;
+  int most = harsh(OVERLAP) ? OVERLAPPING : 1;
   if (l->threads > 0 && (l->threads - l->busy >= l->committed || l->threads == most)) return true;
   pthread_t thread;
   if (pthread_create(&thread, NULL, serve, l) != 0) return l->threads > 0;
@@ -392,6 +393,7 @@ void command_buffer_keep(id self, id object) {
 
 void command_buffer_touch(id self, id used, bool writes) {
   command_buffer_keep(self, used);
+  if (!buffer_hazard(used)->untracked) count(COUNT_TRACKED_USES, 1);
   arrival_touch(((command_buffer *)self)->arrival, buffer_hazard(used), writes);
 }
 

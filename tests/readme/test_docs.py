@@ -138,6 +138,20 @@ def test_environment_is_complete() -> None:
     assert {row[0].strip("`") for row in stand_in} == read_variables(r"FAKEMETAL_[A-Z_]+", "tests/fakemetal")
 
 
+def test_switches_of_the_mock_are_described() -> None:
+    """The list of harsh.c, which FAKEMETAL_WORST turns on, has the values that the page gives."""
+    default = {row[0].strip("`"): row[1] for row in tables("docs/environment.md")[2]}
+    source = (ROOT / "tests" / "fakemetal" / "harsh.c").read_text()
+    switches = re.findall(r'= \{"(FAKEMETAL_\w+)", (\d+), ([\d< ]+), (?:true|false), "\(\d+\) ', source)
+    assert len(switches) == source.count('= {"FAKEMETAL_') > 20
+    for name, usual, worst in switches:
+        value, _, shift = worst.partition(" << ")
+        numbers = [usual, str(int(value) << int(shift or 0))]
+        wanted = numbers if numbers != ["0", "1"] else ["FAKEMETAL_WORST"]
+        assert re.findall(r"that of `(FAKEMETAL_WORST)`|\b(\d+)\b", default[name]), name
+        assert all(word in default[name] for word in wanted), (name, default[name])
+
+
 def test_every_variable_named_anywhere_is_on_its_page() -> None:
     known = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", text("docs/environment.md")))
     for document in [*ELSEWHERE, *PAGES]:

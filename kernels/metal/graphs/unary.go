@@ -51,12 +51,9 @@ func init() {
 		op.IDSqrt:       {one(mpsgraph.SquareRoot), nil, nil},
 		op.IDRsqrt:      {one(mpsgraph.ReverseSquareRoot), nil, nil},
 		op.IDReciprocal: {reciprocal, nil, nil},
-		op.IDSin:        {one(mpsgraph.Sin), nil, nil},
-		op.IDCos:        {one(mpsgraph.Cos), nil, nil},
-		op.IDTan:        {one(mpsgraph.Tan), nil, nil},
 		op.IDSinh:       {one(mpsgraph.Sinh), nil, nil},
 		op.IDCosh:       {one(mpsgraph.Cosh), nil, nil},
-		op.IDTanh:       {one(mpsgraph.Tanh), nil, nil},
+		op.IDTanh:       {tanh, nil, nil},
 		op.IDErf:        {one(mpsgraph.Erf), nil, nil},
 		op.IDSigmoid:    {one(mpsgraph.Sigmoid), nil, nil},
 		op.IDSilu:       {silu, nil, nil},
@@ -135,6 +132,16 @@ func logOf1And(b *builder, in []tensor) tensor {
 
 // gelu has no formula here. Far below zero it needs the square of its operand in two floats, and MPSGraph may fuse the
 // product that makes one with the sum that makes the other; the shaders, where fusing can be forbidden, compute it.
+
+// Sine, cosine and tangent have none either: compile options say nothing to MPSGraph, and with fast math the operand is
+// reduced to one turn in float32, which leaves nothing of a large one.
+
+// tanh is 1 from 10 on. Fast math makes it a quotient of exponentials, which overflow above 44 and leave NaN:
+// https://github.com/pytorch/pytorch/pull/172406.
+func tanh(b *builder, in []tensor) tensor {
+	const one = 10 // or more, whose tanh is rounded to 1
+	return b.unary(mpsgraph.Tanh, b.binary(mpsgraph.MinimumWithNaNPropagation, in[0], b.real(one)))
+}
 
 // Where the exponential of a negative number is computed further up, so that it is not subnormal too early.
 const (

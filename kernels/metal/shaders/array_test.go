@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/gpu"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
@@ -518,6 +519,18 @@ func TestProductsOfSmallPipelines(t *testing.T) {
 	c.In = []device.Operand{r.Operand(dtype.Int32, "contiguous", value, 17, 33), r.Operand(dtype.Int32, "contiguous", value, 33, 18)}
 	c.Out = []device.Operand{r.Operand(dtype.Int32, "contiguous", metaltest.Steady, 17, 18)}
 	metaltest.Agree(t, dtype.Int32, metaltest.ByHost(t, row, *c), r.ByGPU(row, c), 0)
+	// A pipeline that takes fewer threads than a tile has, whatever its kernel says, is refused: another kernel takes the call.
+	fakemetal.Refuse(t, "threads:*")
+	fresh := open(t) // which has no pipelines yet
+	c.Op = row.ID
+	for i := range c.In {
+		c.In[i] = fresh.Operand(dtype.Int32, "contiguous", value, c.In[i].Dims[:2]...)
+	}
+	v, _, class := gpu.Variants(gpu.PreferShaders).Choose(fresh.GPU, c, 0)
+	_, err := v.Make(fresh.GPU, c, class)
+	var refused *gpu.Refusal
+	require.ErrorAs(t, err, &refused)
+	require.ErrorContains(t, err, "the pipeline takes threadgroups of 32 threads; want 64")
 }
 
 // A small product of floats and any with a vector take a shader, a large product a graph.

@@ -184,7 +184,7 @@ func (l *access) form(c *device.Call) msl.Form {
 	return f
 }
 
-// Encode encodes the call by one dispatch, or by several where it moves more than mostMoved.
+// Encode encodes the call by one dispatch, or by several where that would take too long.
 func (k *elementwise) Encode(e gpu.Encoder, c *device.Call) error {
 	var fault gpu.Span
 	if k.faults {

@@ -21,7 +21,7 @@ import (
 type group struct {
 	compiled
 	reads, writes []msl.Operand
-	lanes         int64
+	lanes, steps  int64
 	numbers       []uint64 // and attributes, as the kernel takes them
 	spread        spread
 	tail          *tail // nil: there is none
@@ -194,7 +194,7 @@ func NewGroup(d *gpu.Device, steps []GroupStep, c *device.Call, stored []int, en
 	if err != nil {
 		return nil, err
 	}
-	k := &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), numbers: numbers, spread: shared}
+	k := &group{compiled: s, reads: g.Reads, writes: g.Writes, lanes: g.Lanes(), steps: int64(len(steps)), numbers: numbers, spread: shared}
 	if end != nil {
 		err = k.end(&g, n, c)
 	}
@@ -241,7 +241,7 @@ func numbersOf(steps []GroupStep, g *msl.Group) []uint64 {
 	return all
 }
 
-// Encode encodes the steps by one dispatch, or by several where they move more than mostMoved.
+// Encode encodes the steps by one dispatch, or by several where that would take too long.
 func (k *group) Encode(e gpu.Encoder, c *device.Call) error {
 	if k.tail != nil {
 		return k.encodeTail(e, c)
@@ -254,7 +254,9 @@ func (k *group) Encode(e gpu.Encoder, c *device.Call) error {
 	}
 	// Each dispatch of a long call does whole SIMD groups, so that they lie as in one dispatch.
 	threads := k.spread.threads + n%k.lanes // what is left behind the last vector, one by one
-	most := int64(gpu.RoundUp(uint64(max(mostMoved/(bytes*k.lanes*max(k.spread.times, 1)), 1)), gpu.Lanes))
+	elements := k.lanes * max(k.spread.times, 1)
+	most := mostInTime(elementOperations*float64(k.steps*elements), bytes*elements)
+	most = int64(gpu.RoundUp(uint64(most), gpu.Lanes))
 	for first := int64(0); first < threads; first += most {
 		if err := k.encode(e, c, first, min(most, threads-first), n); err != nil {
 			return err

@@ -68,17 +68,26 @@ func lineOf(c *device.Call, l *access) (g lattice) {
 	return g
 }
 
-// divide says along which axis a call is divided into dispatches, and how many elements of it each may have.
+// elementOperations is more than any elementwise operator costs: a remainder of floats whose exponents are far apart has the
+// most, and others less than a hundred. It is not asked which, because to divide a call that is cheap costs nothing.
+const elementOperations = 512
+
+// divide says along which axis a call is divided into dispatches, and how many elements of it each may have. An element whose
+// neighbours lie further away than a line moves a line. Operands that are turned are read along their own neighbours.
 func (g *lattice) divide(c *device.Call) (axis int, most int64) {
-	bytes := int64(0)
+	bytes, elements := int64(0), int64(1)
 	for i := range g.access.count {
-		bytes += gpu.Operand(c, i).DType.Size()
+		step := int64(1)
+		if g.access.places[i] != msl.Turned {
+			step = max(magnitude(g.strides[i][0]), 1)
+		}
+		bytes += min(msl.LineSize, step*gpu.Operand(c, i).DType.Size())
 	}
 	axis = max(g.rank-1, 0)
 	for _, n := range g.dims[:axis] {
-		bytes *= n
+		elements *= n
 	}
-	most = max(mostMoved/bytes, 1)
+	most = mostInTime(elementOperations*float64(elements), bytes*elements)
 	if axis == 0 {
 		// As many as a SIMD group takes, so that vectors stay where they were.
 		most = int64(gpu.RoundUp(uint64(most), four*gpu.Lanes))

@@ -14,19 +14,18 @@ const scatteredAtOnce = 16
 
 // inScattered is inParts for those.
 func inScattered(places int64, encode func(first, count int64) error) error {
-	most := max(sortedAtOnce/scatteredAtOnce, 1)
-	for first := int64(0); first < places; first += most {
-		if err := encode(first, min(most, places-first)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return inPartsOf(max(sortedAtOnce/scatteredAtOnce, 1), places, encode)
 }
 
 // inParts encodes what goes over so many places, in several dispatches where they are many; each is told its first one.
 func inParts(places int64, encode func(first, count int64) error) error {
-	for first := int64(0); first < places; first += sortedAtOnce {
-		if err := encode(first, min(sortedAtOnce, places-first)); err != nil {
+	return inPartsOf(sortedAtOnce, places, encode)
+}
+
+// inPartsOf is both, with the most places of a dispatch.
+func inPartsOf(most, places int64, encode func(first, count int64) error) error {
+	for first := int64(0); first < places; first += most {
+		if err := encode(first, min(most, places-first)); err != nil {
 			return err
 		}
 	}

@@ -80,13 +80,7 @@ var mostMoved int64 = mostBytes
 // a group does, or has more threads than a grid can. dispatch gets the first group of a piece and their number.
 func inPieces(groups, width, bytes int64, dispatch func(first, groups int64) error) error {
 	// A group that moves more by itself is not cut here: what shares the work keeps groups below that.
-	most := max(1, min(mostMoved/max(bytes, 1), math.MaxUint32/width))
-	for first := int64(0); first < groups; first += most {
-		if err := dispatch(first, min(most, groups-first)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return inPartsOf(max(1, min(mostMoved/max(bytes, 1), math.MaxUint32/width)), groups, dispatch)
 }
 
 // powerOfTwo is the number of lanes that share n elements: lanes combine what they have by flipping bits of their

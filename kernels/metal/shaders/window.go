@@ -93,17 +93,16 @@ const termOperations = 16
 // outputOperations is what an element of the result costs besides its terms: finding its place and its windows.
 const outputOperations = 128
 
+// mostInTime is how many things a dispatch may do so that it takes no longer than the model allows, given the operations
+// of each and the bytes that it moves; one more, because there may be none.
+func mostInTime(operations float64, bytes int64) int64 {
+	return max(min(int64(longest*m1Operations*reached/(operations+1)), mostMoved/(bytes+1)), 1)
+}
+
 // inTime dispatches groups in as many pieces as there have to be so that none takes longer than the model allows, given
 // the operations of one group and the bytes that it moves, or has more threads than a grid can.
 func inTime(groups, width int64, operations float64, bytes int64, dispatch func(first, groups int64) error) error {
-	most := min(int64(longest*m1Operations*reached/max(operations, 1)), mostMoved/max(bytes, 1), math.MaxUint32/width)
-	most = max(most, 1)
-	for first := int64(0); first < groups; first += most {
-		if err := dispatch(first, min(most, groups-first)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return inPartsOf(min(mostInTime(operations, bytes), math.MaxUint32/width), groups, dispatch)
 }
 
 // channelCounts are the numbers of a call besides its windows; what they count says each kernel: the terms of a sum, the

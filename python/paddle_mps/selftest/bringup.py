@@ -69,12 +69,18 @@ def refusals(place: str) -> dict[str, int]:
 
 
 REFUSED = "the results are right, but another way gave them"
+UNCOMPILED = "[compile_shader] the source does not compile"
 
 
 def advice(name: str, why: str) -> tuple[str, str]:
     """What the library does where a step fails for a reason, and what to send us."""
     if why.startswith(REFUSED):
         return "What is refused runs by another shader, as a graph of MPSGraph or on the CPU, slower.", QUOTES
+    if UNCOMPILED in why:
+        return (
+            "Nothing: this kernel of the self-test, and perhaps others of yours, do not run. Operators still do.",
+            QUOTES,
+        )
     for step in STEPS:
         if step.name == name:
             return step.instead, step.send
@@ -175,6 +181,44 @@ def joining(place: str) -> None:
     t = tensor(RAMP, place)
     same(paddle.concat([t, t[:1]], axis=0), np.concatenate([RAMP, RAMP[:1]]), "concat")
     same(paddle.tile(t, [1, 2]), np.tile(RAMP, (1, 2)), "tile")
+
+
+def sorts(place: str) -> None:
+    x = np.arange(3 * 1500, dtype=np.int32).reshape(3, 1500) * 1009 % 4507  # longer than a threadgroup sorts at once
+    same(paddle.sort(tensor(x, place), axis=1), np.sort(x, axis=1), "sort of rows")
+    largest, where = paddle.topk(tensor(RAMP, place), 2, axis=1)
+    same(largest, RAMP[:, :1:-1], "the two largest of each row")
+    same(where, [[3, 2]] * 3, "where they are")
+    with paddle.device.device_guard(place):
+        same(paddle.sort(paddle.randperm(1000)), np.arange(1000), "randperm, sorted")
+
+
+def convolutions(place: str) -> None:
+    image, ones = RAMP.reshape(1, 1, 3, 4), np.ones((1, 1, 2, 2), np.float32)
+    sums = RAMP[:-1, :-1] + RAMP[:-1, 1:] + RAMP[1:, :-1] + RAMP[1:, 1:]
+    functional = paddle.nn.functional
+    same(functional.conv2d(tensor(image, place), tensor(ones, place)).reshape([2, 3]), sums, "conv2d")
+    back = functional.conv2d_transpose(tensor(ones, place), tensor(ones, place)).reshape([3, 3])
+    same(back, [[1, 2, 1], [2, 4, 2], [1, 2, 1]], "conv2d_transpose")
+
+
+def pools(place: str) -> None:
+    image = tensor(RAMP[:2].reshape(1, 1, 2, 4), place)
+    same(paddle.nn.functional.max_pool2d(image, 2), [[[[6, 8]]]], "max_pool2d")
+    same(paddle.nn.functional.avg_pool2d(image, 2), [[[[3.5, 5.5]]]], "avg_pool2d")
+
+
+def norms(place: str) -> None:
+    """Rows of which the mean is 0 and the variance 4."""
+    x = np.tile(np.array([2, -2], np.float32), (3, 100))
+    got = values(paddle.nn.functional.layer_norm(tensor(x, place), [200], epsilon=0.0))
+    assert np.allclose(got, x / 2, rtol=2**-20, atol=0), f"layer_norm of 2, -2, ... begins with {got[0, :4].tolist()}"
+
+
+def groups(place: str) -> None:
+    """Steps of a compiled function that run as one kernel."""
+    fused = paddle.jit.to_static(lambda x: (x * 2 + 1) * (x - 3))
+    same(fused(tensor(RAMP, place)), (RAMP * 2 + 1) * (RAMP - 3), "(2x + 1) * (x - 3)")
 
 
 def random(place: str) -> None:
@@ -328,8 +372,8 @@ STEPS = [
          "Nothing by itself: with PADDLE_MPS_CONCURRENT=0 in the environment each kernel waits for the one before.",
          "this report, and that of `PADDLE_MPS_CONCURRENT=0 python -m paddle_mps.selftest --quick`"),
     *(Step(f"shaders: {spoken(family)}", family, MPSGRAPH, QUOTES)
-      for family in (elementwise, broadcast, casts, reductions, softmax, indexing, nonzero, scans, joining, random,
-                     integer_products)),
+      for family in (elementwise, broadcast, casts, reductions, softmax, indexing, nonzero, scans, joining, sorts,
+                     convolutions, pools, norms, groups, random, integer_products)),
     Step("MPSGraph: float products", float_products, SHADER),
     *(Step(f"math modes: {spoken(probe)}", probe, WRONG) for probe in hardware.MATH_MODES),
     Step("two busy streams", two_busy_streams, "Nothing: use one stream, which is the default.",

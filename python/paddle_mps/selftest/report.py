@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from . import bringup
 from .recorder import Outcome, Recorder
 
-MOST = 30  # failures of a section that are shown; the rest is counted
+MOST = 40  # failures of a section that are shown, more than bring-up has steps; the rest is counted
 
 
 def write(outcomes: list[Outcome], quick: bool, seconds: float) -> str:

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "graph_text.h"
@@ -543,6 +544,72 @@ static const struct {
     {"two threads that build a graph", NULL, "another thread is using this MPSGraph at the same time", two_builders},
 };
 
+/* ---- What graphs cost, by the switches of harsh.h. */
+
+static uint64_t taken(void) { return number(g.gpu, "currentAllocatedSize"); }
+
+/* long_between is 1 + the sum of a million ones, which are between operations: 4 MB. */
+static id long_between(void) {
+  id x = feed_one("f32 1: 1"), ones = SEND(id, (id, SEL, double, id, uint32_t), g.graph, "constantWithScalar:shape:dataType:", 1.0, integers((int64_t[]){1000000}, 1), F32);
+  id zero[] = {integer(0)};
+  return send3(g.graph, ADD, x, send3(g.graph, "reductionSumWithTensor:axes:name:", ones, array_of(zero, 1), NULL), NULL);
+}
+
+/* memory_of_graphs is taken by an executable, by its first run for what is between operations, and given back with it. */
+static void memory_of_graphs(void) {
+  open_it();
+  void *pool = objc_autoreleasePoolPush();
+  id target = long_between(), result, b = output("f32 1: 0", &result);
+  uint64_t before = taken();
+  id program = objc_retain(compile(target));
+  uint64_t compiled = taken();
+  for (int i = 0; i < 2; i++) {
+    id cb = commands();
+    send4(program, ENCODE, cb, inputs(program), array_of(&result, 1), NULL);
+    finish(cb);
+    if (taken() < compiled + 4000000 || taken() >= compiled + 2 * 4000000) abort();
+  }
+  objc_autoreleasePoolPop(pool);
+  objc_release(program);
+  usleep(20000); /* the queue's thread lets go of the run */
+  if (compiled <= before || taken() > before || floats(b)[0] != 1000001) abort();
+}
+
+/* no_memory fails a run that has no room for what is between operations. */
+static void no_memory(void) {
+  open_it();
+  id target = long_between(), result, program = compile(target), cb = commands();
+  output("f32 1: 0", &result);
+  send4(program, ENCODE, cb, inputs(program), array_of(&result, 1), NULL);
+  finish(cb);
+  if (number(send0(cb, "error"), "code") != 8) abort();
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void slow_graphs(void) {
+  open_it();
+  id x = feed_one("f32 1: 1"), result, b = output("f32 1: 0", &result);
+  double begun = now();
+  id program = compile(subtract(x, x)), cb = commands();
+  if (now() - begun < 0.030) abort();
+  begun = now();
+  send4(program, ENCODE, cb, inputs(program), array_of(&result, 1), NULL);
+  if (now() - begun < 0.020) abort();
+  finish(cb);
+  if (floats(b)[0] != 0) abort();
+}
+
+static void long_graph(void) {
+  open_it();
+  id x = feed_one("f32 1: 1"), two = subtract(x, subtract(x, x));
+  if (!compile(two) || compile(subtract(x, two))) abort();
+}
+
 static void (*const tries[])(void) = {
     try_building, try_constants, try_executable, try_package, try_encoding, try_graph_forms, try_over_feed, try_arrays, try_rows, try_events, try_failures, try_counters, try_random, try_attention,
 };
@@ -550,6 +617,10 @@ static void (*const tries[])(void) = {
 int main(void) {
   for (size_t i = 0; i < sizeof misuses / sizeof *misuses; i++) misused(misuses[i].what, misuses[i].environment, misuses[i].want, misuses[i].body);
   lives("with level 1 the worst case is half precision", "FAKEMETAL_WORST=1", levels);
+  lives("graphs take memory", "FAKEMETAL_GRAPH_MEMORY=1", memory_of_graphs);
+  lives("where there is none a run fails", "FAKEMETAL_GRAPH_MEMORY=1 FAKEMETAL_MEMORY=3000000", no_memory);
+  lives("compiling and encoding a graph takes time", "FAKEMETAL_COMPILE_MS=30 FAKEMETAL_GRAPH_ENCODE_US=20000", slow_graphs);
+  lives("there is no executable of a long graph", "FAKEMETAL_LONG_GRAPH=2", long_graph);
   lives("a damaged package gives nil where that is wanted", "FAKEMETAL_LENIENT_PACKAGES=1", lenient);
   if (getenv("CHECK_ROW")) return 0;
   int64_t before = fakemetal_count("live_objects");

@@ -197,8 +197,19 @@ static void long_inner_without(void) {
 
 static void naive(void) { exit(!yields(B("modulo"), "f32 2: 1e10 7 | f32 2: 3 3", "f32 2: 0 1", 0)); }
 
+/* Fast math: 1e5 is reduced to one turn with a float of 2 pi, which is another angle. */
+static void fast_math(void) {
+  if (!freopen("/dev/null", "w", stdout)) exit(2); /* sines that are wrong are named there */
+  exit(!(yields(U("tanh"), "f32 3: 50 -50 0.5", "f32 3: nan -1 0.4621171573", 4) && yields(U("sin"), "f32 1: 1", "f32 1: 0.8414709848", 4) &&
+         !yields(U("sin"), "f32 1: 1e5", "f32 1: 0.0357487979", 64)));
+}
+
+static void no_fast_math(void) { exit(!(yields(U("tanh"), "f32 1: 50", "f32 1: 1", 0) && yields(U("sin"), "f32 1: 1e5", "f32 1: 0.0357487979", 4))); }
+
 int main(void) {
   char title[256];
+  lives("fast math breaks functions of large numbers", "FAKEMETAL_GRAPH_FAST_MATH=1", fast_math);
+  lives("without it they are right", "FAKEMETAL_GRAPH_FAST_MATH=0", no_fast_math);
   lives("a product and a sum are rounded once where they are fused", "FAKEMETAL_GRAPH_FUSION=1", fused);
   lives("and twice where not", NULL, separate);
   lives("products of a long inner axis are wrong", "FAKEMETAL_GRAPH_LIMITS=1", long_inner);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -612,6 +613,79 @@ static void readonly_pages(void) {
 }
 
 
+/* ---- The switches of harsh.c: which are on, and what those of this file do. */
+
+static void switches_are(bool on) {
+  char name[64];
+  int64_t count = 0, value;
+  for (; (value = fakemetal_switch(count, name, sizeof name)) >= 0; count++) {
+    bool watchdog = strncmp(name, "FAKEMETAL_WATCHDOG_MS ", 22) == 0;
+    if (strncmp(name, "FAKEMETAL_", 10) != 0 || (watchdog ? value != (on ? 5000 : 60000) : (value > 0) != on)) abort();
+  }
+  if (count < 21) abort();
+}
+
+static void all_on(void) { switches_are(true); }
+static void all_off(void) { switches_are(false); }
+
+/* one_off has all switches but one. */
+static void one_off(void) {
+  char name[64];
+  int64_t off = 0;
+  for (int64_t i = 0, value; (value = fakemetal_switch(i, name, sizeof name)) >= 0; i++) off += value == 0;
+  if (off != 1) abort();
+}
+
+static size_align need_of(uint64_t length) {
+  return ((size_align(*)(id, SEL, uint64_t, uint64_t))message)(gpu, sel_registerName("heapBufferSizeAndAlignWithLength:options:"), length, SHARED);
+}
+
+static void more_of_a_heap(void) {
+  open_gpu();
+  if (need_of(256).size <= 256 || need_of(1 << 20).align != 16384 || need_of(1 << 20).size <= 1 << 20) abort();
+}
+
+static void no_more_of_a_heap(void) {
+  open_gpu();
+  if (need_of(256).size != 256 || need_of(1 << 20).align != 256) abort();
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void slow_compiler(void) {
+  open_gpu();
+  double begun = now();
+  id p = pipeline("twice"); /* with its library */
+  if (!p || now() - begun < 2 * 0.030) abort();
+}
+
+static void long_source(void) {
+  open_gpu();
+  id l = library(), error = NULL, f = send1(l, "newFunctionWithName:", text("twice"));
+  if (!l || send2(gpu, "newComputePipelineStateWithFunction:error:", f, &error)) abort();
+  if (!strstr((const char *)send0(send0(error, "localizedDescription"), "UTF8String"), "internal error")) abort();
+  setenv("FAKEMETAL_LONG_SOURCE", "100000", 1);
+  if (!send2(gpu, "newComputePipelineStateWithFunction:error:", f, NULL)) abort();
+}
+
+static void tracked_is_counted(void) {
+  open_gpu();
+  id b = buffer(64, SHARED | UNTRACKED), p = pipeline("twice");
+  for (int i = 0; i < 2; i++) {
+    id cb = command_buffer(), e = compute(cb);
+    send1(e, "setComputePipelineState:", p);
+    bind(e, i ? buffer(64, SHARED) : b, 0, 0);
+    dispatch(e, 16, 16);
+    end(e);
+    finish(cb);
+    if ((fakemetal_count("tracked_uses") > 0) != (i > 0)) abort();
+  }
+}
+
 /* follow_with runs a kernel that follows an address in a heap, which is resident or not. */
 static void follow_with(bool resident) {
   open_gpu();
@@ -874,6 +948,14 @@ int main(void) {
   lives("after three faults the process is ignored for a while", "FAKEMETAL_PENALTY_MS=500", penalty);
   lives("kernels follow addresses in resident memory", "FAKEMETAL_ADDRESSES=1", follow);
   lives("pages that may only be read take a copy", "FAKEMETAL_READONLY_PAGES=1", readonly_pages);
+  lives("the worst case has all switches", "FAKEMETAL_WORST=1", all_on);
+  lives("without it there is none", "FAKEMETAL_WORST=0", all_off);
+  lives("one that is set to 0 stays off", "FAKEMETAL_WORST=1 FAKEMETAL_OVERLAP=0", one_off);
+  lives("buffers take more of a heap than their length", "FAKEMETAL_HEAP_SIZES=1", more_of_a_heap);
+  lives("or just that", "FAKEMETAL_HEAP_SIZES=0", no_more_of_a_heap);
+  lives("compilers take time", "FAKEMETAL_COMPILE_MS=30", slow_compiler);
+  lives("there is no pipeline of a long source", "FAKEMETAL_LONG_SOURCE=100", long_source);
+  lives("uses of tracked memory are counted", NULL, tracked_is_counted);
   lives("a result is stale until the program waits", "FAKEMETAL_DELAY_US=200000", stale_without_wait);
   lives("a grid of groups has more threads", NULL, many_groups);
   lives("pipelines take fewer threads in the worst case", "FAKEMETAL_WORST=1", small_pipelines);
