@@ -90,10 +90,10 @@ func operandOf(r *rand.Rand, d dtype.DType, ds []int64, turned bool) *tensor {
 func resultOf(t *testing.T, row *op.Row, d dtype.DType, ds []int64) *tensor {
 	t.Helper()
 	to := d
-	switch row.Name {
-	case "any", "all":
+	switch row.ID {
+	case op.IDAny, op.IDAll:
 		to = dtype.Bool
-	case "count_nonzero":
+	case op.IDCountNonzero:
 		to = dtype.Int64
 	}
 	l := dims(ds...)
