@@ -289,6 +289,19 @@ func (t *Tensor) hide() {
 	t.hidden = true
 }
 
+// withHistory makes another handle of the same view with a history, whose node the caller keeps alive, that no caller will have: a
+// program holds captured tensors so. Gradients that passes have left to a tensor go when callers have freed it, although the program is
+// there: one that a pass has recorded may hold the program.
+func (t *Tensor) withHistory(h *history) (*Tensor, error) {
+	same, err := t.Alias()
+	if err != nil {
+		return nil, err
+	}
+	same.hidden = true
+	same.inherit(h)
+	return same, nil
+}
+
 // hold is the history of a tensor with a reference to its node, which the caller releases; nil where there is none.
 // Another goroutine may give the tensor another history meanwhile.
 func (t *Tensor) hold() *history {

@@ -174,7 +174,7 @@ func (p *Program) forgetAll() {
 // their calls are in the graph of the program.
 func (p *Program) replaysAs(first, second *Program, at []int) error {
 	for _, t := range first.asking {
-		same, err := t.Same()
+		same, err := t.withHistory(t.history.Load())
 		if err != nil {
 			return err
 		}

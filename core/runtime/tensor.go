@@ -16,7 +16,7 @@ type Tensor struct {
 	view
 	handle  uint64
 	viewed  bool                    // made as a view of another tensor
-	hidden  bool                    // the gradient that another tensor keeps: see hide
+	hidden  bool                    // no caller has the handle: see hide and withHistory
 	history atomic.Pointer[history] // of tensors that ask for gradients
 	changed atomic.Pointer[history] // what the tensor was before it changed in place, if it was to retain its gradient
 }

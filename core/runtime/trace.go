@@ -393,9 +393,8 @@ func (tr *Trace) ask(t *Tensor, changed bool) error {
 	}) {
 		return nil
 	}
-	same, err := t.Alias()
+	same, err := t.withHistory(h)
 	if err == nil {
-		same.inherit(h)
 		tr.asking = append(tr.asking, same)
 	}
 	return err

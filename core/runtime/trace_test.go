@@ -378,3 +378,27 @@ func TestTraceGradientHasGradients(t *testing.T) {
 		require.Equal(w, live, w.rt.Live())
 	})
 }
+
+// TestRecordedGradientsHoldNoProgram: a gradient that a recorded pass has left to a captured tensor holds the program, which holds
+// the tensor. All of them go when callers have freed the tensor, before the program is closed or after.
+func TestRecordedGradientsHoldNoProgram(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		newWorld(t).each(func(w *world, c *runtime.Context) {
+			live := w.rt.Live()
+			x, s := w.leaf(c, 1, 2), w.leaf(c, 3, 5)
+			tr := w.tracer(c, x)
+			p := tr.end(tr.do("multiply", operands(tr.do("multiply", operands(tr.in[0], tr.in[0])), s)))
+			of := w.run(p, x)
+			if closed {
+				p.Close()
+			}
+			w.backward(runtime.Pass{Of: of, Again: true})
+			require.Equal(w, []float32{1, 4}, w.gradient(s))
+			w.free(x, s, of[0])
+			if !closed {
+				p.Close()
+			}
+			require.Equal(w, live, w.rt.Live())
+		})
+	}
+}

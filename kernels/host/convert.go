@@ -150,13 +150,13 @@ func saturatingBytes(to dtype.DType) rowsAt {
 func throughInt64(widen rowsAt, size int64, narrow func(float64) uint16) rowsAt {
 	return func(c *device.Call, to, from unsafe.Pointer, n int64) {
 		var wide [128]int64
-		for dst := slice[uint16](to, n); len(dst) > 0; {
-			part := wide[:min(len(wide), len(dst))]
-			widen(c, unsafe.Pointer(&part[0]), from, int64(len(part)))
+		dst := slice[uint16](to, n)
+		for lo := int64(0); lo < n; lo += int64(len(wide)) {
+			part := wide[:min(int64(len(wide)), n-lo)]
+			widen(c, unsafe.Pointer(&part[0]), unsafe.Add(from, lo*size), int64(len(part)))
 			for i, x := range part {
-				dst[i] = narrow(sticky(x))
+				dst[lo+int64(i)] = narrow(sticky(x))
 			}
-			dst, from = dst[len(part):], unsafe.Add(from, int64(len(part))*size)
 		}
 	}
 }
