@@ -132,7 +132,9 @@ func saturating[D integer, C float32 | float64](to dtype.DType) rowsAt {
 func saturatingBytes(to dtype.DType) rowsAt {
 	low, high := to.Range()
 	return func(_ *device.Call, to, from unsafe.Pointer, n int64) {
-		var wide [512]int32
+		f := newFrame()
+		defer f.free()
+		wide := slice[int32](f.room(), block)
 		dst, src := slice[uint8](to, n), slice[float32](from, n)
 		for len(src) > 0 {
 			part := wide[:min(len(wide), len(src))]
@@ -147,16 +149,18 @@ func saturatingBytes(to dtype.DType) rowsAt {
 
 // throughInt64 makes halves of integers of so many bytes, which widen reads, some at a time. It is compiled once for all of their types.
 // SAFETY: see newUnary.
+//
+//go:noinline
 func throughInt64(widen rowsAt, size int64, narrow func(float64) uint16) rowsAt {
+	halves := eachOf(func(x int64) uint16 { return narrow(sticky(x)) })
 	return func(c *device.Call, to, from unsafe.Pointer, n int64) {
-		var wide [128]int64
-		dst := slice[uint16](to, n)
-		for lo := int64(0); lo < n; lo += int64(len(wide)) {
-			part := wide[:min(int64(len(wide)), n-lo)]
-			widen(c, unsafe.Pointer(&part[0]), unsafe.Add(from, lo*size), int64(len(part)))
-			for i, x := range part {
-				dst[lo+int64(i)] = narrow(sticky(x))
-			}
+		f := newFrame()
+		defer f.free()
+		wide, dst := f.room(), slice[uint16](to, n)
+		for lo := int64(0); lo < n; lo += block {
+			m := min(block, n-lo)
+			widen(c, wide, unsafe.Add(from, lo*size), m)
+			halves(c, dst[lo:], slice[int64](wide, m))
 		}
 	}
 }
