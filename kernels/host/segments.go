@@ -113,14 +113,9 @@ func pieces(count, length int64) int64 { return (count + length - 1) / length }
 func (k *reduction) foldLong(a, parts unsafe.Pointer, from *track, count int64) {
 	for most := k.most() * segment; count > 0; count -= most {
 		m := min(most, count)
-		k.foldSegments(parts, from, m)
+		k.foldPieces(parts, from, m, segment)
 		k.joinAll(a, parts, segments(m))
 	}
-}
-
-// foldSegments is foldLong up to the accumulators of the segments.
-func (k *reduction) foldSegments(parts unsafe.Pointer, from *track, count int64) {
-	k.foldPieces(parts, from, count, segment)
 }
 
 // foldPieces folds the next count values into an accumulator for each piece of so many, the last of which may be shorter. All whole
@@ -198,24 +193,28 @@ func (k *reduction) dividing(c *device.Call) division {
 type divided struct{ *reduction }
 
 // part folds pieces lo to hi-1, counted through all outputs.
-// SAFETY: the workspace has room for the accumulators of all pieces.
 func (k *divided) part(c *device.Call, lo, hi int64) error {
-	d, f := k.dividing(c), newFrame()
-	defer f.free()
+	d := k.dividing(c)
 	var in passage
 	in.begin(c, lo/d.pieces)
 	for lo < hi { // output by output
-		first := lo % d.pieces
-		n := min(d.pieces-first, hi-lo)
-		from, operand := track{}, device.Operand{Addr: in.outer.here(), DType: in.dtype, Layout: in.reduced}
-		rooms := f.used
-		from.open(&operand, &k.in, f, first*d.length)
-		k.foldPieces(unsafe.Add(c.Workspace, lo*k.size), &from, min(n*d.length, d.count-first*d.length), d.length)
-		f.used = rooms
+		n := min(d.pieces-lo%d.pieces, hi-lo)
+		k.foldOutput(c, &in, &d, lo, n)
 		in.outer.skip(1)
 		lo += n
 	}
 	return nil
+}
+
+// foldOutput folds n pieces of the output at which the passage stands, the first of them by its number among those of all outputs.
+// SAFETY: the workspace has room for the accumulators of all pieces.
+func (k *divided) foldOutput(c *device.Call, in *passage, d *division, first, n int64) {
+	f := newFrame()
+	defer f.free()
+	operand, at := device.Operand{Addr: in.outer.here(), DType: in.dtype, Layout: in.reduced}, first%d.pieces*d.length
+	var from track
+	from.open(&operand, &k.in, f, at)
+	k.foldPieces(unsafe.Add(c.Workspace, first*k.size), &from, min(n*d.length, d.count-at), d.length)
 }
 
 // finish joins the accumulators of all pieces.

@@ -149,6 +149,6 @@ func (t *tail) take(e *ending, from unsafe.Pointer, n int64) {
 	}
 	values := &e.from.walk
 	values.base, values.dims[0], values.index[0], values.offset = from, n, 0, 0
-	t.kernel.foldSegments(e.next, &e.from, n)
+	t.kernel.foldPieces(e.next, &e.from, n, segment)
 	e.next = unsafe.Add(e.next, segments(n)*t.kernel.size)
 }

@@ -53,7 +53,6 @@ func MatMulPairs(c, a, b []uint16, m, n, k, lda, ldb, ldc int) bool {
 		zeroRows(c, m, n, ldc)
 		return true
 	}
-	pairs := (k + 1) / 2
 	p := takePairs()
 	defer p.give()
 	if p.a, p.m, p.k, p.lda = a, m, k, lda; m < fewLines {
@@ -61,15 +60,24 @@ func MatMulPairs(c, a, b []uint16, m, n, k, lda, ldb, ldc int) bool {
 		return true
 	}
 	p.look()
-	block := max(pairBlock/pairs/pairCols*pairCols, pairCols)
+	block := columnsOfBlock(k)
 	for j := 0; j < n; j += block {
 		cols := min(block, n-j)
-		p.b = room(p.b, pairs*((cols+pairCols-1)/pairCols*pairCols))
+		p.b = room(p.b, panelPairs(k, cols))
 		least := p.packRight(p.b, b[j:], k, cols, ldb)
 		p.multiply(c[j:], p.b, cols, ldc, least)
 	}
 	return true
 }
+
+// pairsIn is how many pairs k elements are; the last one may lack its second.
+func pairsIn(k int) int { return (k + 1) / 2 }
+
+// panelPairs is how many pairs the panels of so many columns have, with those that complete the last one.
+func panelPairs(k, cols int) int { return pairsIn(k) * ((cols + pairCols - 1) / pairCols * pairCols) }
+
+// columnsOfBlock is the number of columns whose panels stay in the cache for all rows of a.
+func columnsOfBlock(k int) int { return max(pairBlock/pairsIn(k)/pairCols*pairCols, pairCols) }
 
 // RightPairs is the right operand of such products, laid out once: see [Right].
 type RightPairs struct {
@@ -83,7 +91,7 @@ func NewRightPairs(b []uint16, k, n, ldb int) *RightPairs {
 	if !HasPairs() || !fits(len(b), k, n, ldb) {
 		return nil
 	}
-	r := &RightPairs{k: k, n: n, panels: make([]uint32, (k+1)/2*((n+pairCols-1)/pairCols*pairCols)), least: noMagnitude}
+	r := &RightPairs{k: k, n: n, panels: make([]uint32, panelPairs(k, n)), least: noMagnitude}
 	if len(r.panels) > 0 {
 		p := takePairs()
 		r.least = p.packRight(r.panels, b, k, n, ldb)
@@ -110,7 +118,9 @@ func (r *RightPairs) MatMul(c, a []uint16, m, from, n, lda, ldc int) bool {
 	defer p.give()
 	p.a, p.m, p.k, p.lda = a, m, r.k, lda
 	p.look()
-	p.multiply(c, r.panels[from*((r.k+1)/2):], n, ldc, r.least)
+	for j, block := 0, columnsOfBlock(r.k); j < n; j += block {
+		p.multiply(c[j:], r.panels[(from+j)*pairsIn(r.k):], min(block, n-j), ldc, r.least)
+	}
 	return true
 }
 
@@ -167,7 +177,7 @@ func (p *productPairs) look() {
 // packRight lays out panels of b (k x cols), all pairs of one behind the other, and returns the least magnitude. Some pairs of all
 // columns are read before the next. What the last panel and the last pair lack is 0.
 func (p *productPairs) packRight(to []uint32, b []uint16, k, cols, ldb int) uint16 {
-	all, least := (k+1)/2, uint16(noMagnitude)
+	all, least := pairsIn(k), uint16(noMagnitude)
 	for l := 0; l < all; l += packedPairs {
 		pairs := min(packedPairs, all-l)
 		for j := 0; j < cols; j += pairCols {
@@ -233,17 +243,17 @@ func inOrder(to []float32, from []uint16) {
 // exponentOf is the stored exponent of a magnitude: that of no element but 0 is the largest.
 func exponentOf(magnitude uint16) int { return int(magnitude+1-magnitude/noMagnitude) >> 7 }
 
-// safe reports whether no sum of products of elements of such magnitudes is subnormal, nor an element.
-func safe(a, b uint16) bool {
+// normal reports whether no sum of products of elements of such magnitudes is subnormal, nor an element.
+func normal(a, b uint16) bool {
 	x, y := exponentOf(a), exponentOf(b)
 	return x > 0 && y > 0 && x+y >= normalExponents
 }
 
 // multiply sets c to a times panels of cols columns.
 func (p *productPairs) multiply(c []uint16, panels []uint32, cols, ldc int, least uint16) {
-	pairs, safe := (p.k+1)/2, safe(p.leastA, least)
+	pairs, safe := pairsIn(p.k), normal(p.leastA, least)
 	if !safe {
-		p.widenRight(panels[:pairs*((cols+pairCols-1)/pairCols*pairCols)])
+		p.widenRight(panels[:panelPairs(p.k, cols)])
 	}
 	for i := 0; i < p.m; {
 		tall, run := pairRows, p.run
@@ -277,7 +287,7 @@ func (p *productPairs) rowsFrom(i, have, tall int) (rows []uint16, lda int) {
 	if have == tall && p.k%2 == 0 && p.lda%badStride != 0 {
 		return p.a[i*p.lda:], p.lda
 	}
-	lda = (p.k+1)/2*2 + 2*lanesApart
+	lda = 2*pairsIn(p.k) + rowGap
 	p.rows = room(p.rows, tall*lda)
 	for r := range tall {
 		to, n := p.rows[r*lda:][:lda], 0
@@ -289,8 +299,8 @@ func (p *productPairs) rowsFrom(i, have, tall int) (rows []uint16, lda int) {
 	return p.rows, lda
 }
 
-// lanesApart is how many pairs further than needed copied rows begin: a line of the cache.
-const lanesApart = 16
+// rowGap is how many elements further than needed copied rows begin: a line of the cache.
+const rowGap = 32
 
 // widenLeft makes rows of a float32, in the order of the sums.
 func (p *productPairs) widenLeft(rows []uint16, tall, lda int) {
@@ -302,7 +312,7 @@ func (p *productPairs) widenLeft(rows []uint16, tall, lda int) {
 
 // widenRight makes panels of float32, in the order of the sums. A row that was completed is left out: a sum may have become -0.
 func (p *productPairs) widenRight(panels []uint32) {
-	pairs := (p.k + 1) / 2
+	pairs := pairsIn(p.k)
 	p.wideB = room(p.wideB, len(panels)/pairs*p.k)
 	for from, to := panels, p.wideB; len(from) > 0; from, to = from[pairs*pairCols:], to[p.k*pairCols:] {
 		for l := range p.k {

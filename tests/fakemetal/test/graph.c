@@ -571,7 +571,7 @@ static void memory_of_graphs(void) {
   }
   objc_autoreleasePoolPop(pool);
   objc_release(program);
-  usleep(20000); /* the queue's thread lets go of the run */
+  usleep(20000); /* the queue's thread releases the run */
   if (compiled <= before || taken() > before || floats(b)[0] != 1000001) abort();
 }
 

@@ -87,7 +87,7 @@ type counted struct {
 	closed  bool             // nothing is taken any more
 	taken   atomic.Int64     // held, for those without the lock
 	all     *counting        // nil: it is in none
-	waiter  waiter           // nil: nobody asks
+	waiter  waiter           // nil: none
 	busy    bool             // what waiter was told
 }
 

@@ -105,6 +105,7 @@ type connection struct {
 	waits time.Time  // since when; zero: it has a request
 	read  int64      // bytes since then
 	held  int64      // bytes of the room
+	ended bool       // nothing is taken any more
 }
 
 // The header of a request is parsed as it arrives: a line of a few bytes becomes an entry of a map. What most requests need
@@ -132,7 +133,7 @@ func (c *connection) Read(b []byte) (int, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waits.IsZero() {
+	if c.ended || c.waits.IsZero() {
 		return n, err
 	}
 	c.read += int64(n)
@@ -150,6 +151,9 @@ func (c *connection) Close() error {
 	c.all.mu.Lock()
 	delete(c.all.open, c)
 	c.all.mu.Unlock()
+	c.mu.Lock()
+	c.ended = true // a read that is under way may have bytes still
+	c.mu.Unlock()
 	c.Wait(true)
 	return c.Conn.Close()
 }

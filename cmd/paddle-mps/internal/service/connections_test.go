@@ -192,3 +192,26 @@ func TestUnreadMetrics(t *testing.T) {
 	require.NoError(t, err)
 	require.Error(t, <-ended)
 }
+
+// late is a connection of which bytes arrive while it is closed.
+type late struct {
+	net.Conn
+	closing func()
+}
+
+func (l late) Read(b []byte) (int, error) {
+	l.closing()
+	return len(b), nil
+}
+
+func (l late) Close() error { return nil }
+
+// A closed connection takes nothing of the room, although a read that was under way returns bytes.
+func TestClosedConnectionsHoldNothing(t *testing.T) {
+	room := httpapi.NewRoom(1 << 20)
+	c := &connection{all: newConnections("http", room), headers: true, waits: time.Now()}
+	c.Conn = late{closing: func() { require.NoError(t, c.Close()) }}
+	_, err := c.Read(make([]byte, smallHeader+1))
+	require.NoError(t, err)
+	require.Zero(t, room.Used())
+}
