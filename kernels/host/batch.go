@@ -12,8 +12,8 @@ import (
 // together: it takes its own chunks from the front, where its cache may have their data from the call before, and then those
 // that others have not begun, from the back.
 //
-// A worker may come when the call has ended. It finds no chunk then, and touches nothing of the call; the batch is used
-// again only when all have left it.
+// A batch is used again only when all have left it. A worker that has seen it before that may come to the next call instead,
+// which is as good.
 type batch struct {
 	pieces   splitter
 	call     *device.Call
@@ -28,7 +28,8 @@ type batch struct {
 	mu  sync.Mutex
 	err error // the first
 
-	users atomic.Int64 // the caller and the workers that have been given the batch
+	users atomic.Int64 // the caller and the workers that have come; 0: the call has ended
+	came  atomic.Int64 // workers, which have portions by this number
 	home  *sync.Pool
 }
 
@@ -51,7 +52,18 @@ func (b *batch) open(pieces splitter, c *device.Call, n, chunks, threads int64) 
 		b.portions[i].left.Store(uint64(chunks*i/threads<<32 | chunks*(i+1)/threads))
 	}
 	b.done.Store(0)
-	b.users.Store(1)
+	b.came.Store(0)
+	b.users.Store(1) // last: from here on workers may come
+}
+
+// join makes a worker a user of a call that has not ended.
+func (b *batch) join() bool {
+	for users := b.users.Load(); users > 0; users = b.users.Load() {
+		if b.users.CompareAndSwap(users, users+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // leave ends the use of a batch by one of its users.
@@ -120,8 +132,8 @@ func (b *batch) fail(err error) {
 
 // wait returns when all chunks are done. The caller has found none to take, so that each is done or another thread is at it.
 func (b *batch) wait() {
-	for start := time.Since(epoch); b.done.Load() < b.chunks; pause() {
-		if time.Since(epoch)-start <= patience {
+	for w := watchFrom(time.Since(epoch)); b.done.Load() < b.chunks; pause() {
+		if w.lasts(true) {
 			continue
 		}
 		b.waiting.Store(true)

@@ -183,6 +183,8 @@ func (s *sequence) runStages(t *threads, c *device.Call, p *probe) error {
 		calls = s.newCalls(c)
 	}
 	defer s.release(calls)
+	t.running.Add(1) // so that workers watch for the next step
+	defer t.running.Add(-1)
 	stop := c.Stop
 	for i := range s.stages {
 		if stop != nil && stop.Err() != nil {

@@ -1,9 +1,9 @@
 package host
 
 import (
-	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -18,9 +18,11 @@ const (
 	finest = 4         // chunks for a thread, so that another can do the rest of one that is late or slow
 )
 
-// patience is how long a thread watches for what it waits for before it sleeps: calls that follow each other closely, as
-// those of a program do, find the workers awake.
-const patience = 50 * time.Microsecond
+// Calls that follow each other closely, as those of a program do, find the workers awake.
+const (
+	patience = 50 * time.Microsecond // how long a thread watches for what it waits for before it sleeps
+	vigil    = time.Millisecond      // the same while calls are running that have no work for it
+)
 
 // splitter is work that falls into independent pieces numbered from 0.
 type splitter interface {
@@ -31,10 +33,17 @@ type splitter interface {
 // threads is the pool of goroutines that one device computes with. The goroutine that asks always takes part itself, so a
 // pool of one has no workers, and no work waits for a worker to begin: a caller whose workers are busy or slow to wake
 // does all of it.
+//
+// A call offers its batch on a shelf, where workers look whenever they have nothing to do: one that is late for a call, or busy
+// with another when it begins, still comes to it, or to the next.
 type threads struct {
 	workers []worker // one less than there are threads
 	ended   sync.WaitGroup
 	batches sync.Pool // of *batch
+
+	shelves [8]atomic.Pointer[batch] // batches with chunks that nobody has begun; calls beyond these share nothing
+	running atomic.Int64             // calls that are shared, and programs
+	closed  atomic.Bool
 }
 
 // startThreads starts count-1 workers: the caller is one of the threads.
@@ -43,7 +52,7 @@ func startThreads(count int) *threads {
 	t.batches.New = func() any { return newBatch(&t.batches, count) }
 	for i := range t.workers {
 		t.workers[i].wake = make(chan struct{}, 1)
-		t.ended.Go(t.workers[i].serve)
+		t.ended.Go(func() { t.workers[i].serve(t) })
 	}
 	return t
 }
@@ -53,12 +62,43 @@ func (t *threads) count() int { return len(t.workers) + 1 }
 
 // close ends the workers; no call may be running.
 func (t *threads) close() {
+	t.closed.Store(true)
 	for i := range t.workers {
-		for !t.workers[i].give(lastBatch, 0, true) {
-			runtime.Gosched() // it has seen a batch whose call has ended already
-		}
+		t.workers[i].rouse()
 	}
 	t.ended.Wait()
+}
+
+// offered reports whether a batch is on a shelf.
+func (t *threads) offered() bool {
+	for i := range t.shelves {
+		if t.shelves[i].Load() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// offer puts a batch on a shelf, and answers which; none if all are taken.
+func (t *threads) offer(b *batch) *atomic.Pointer[batch] {
+	for i := range t.shelves {
+		if t.shelves[i].Load() == nil && t.shelves[i].CompareAndSwap(nil, b) {
+			return &t.shelves[i]
+		}
+	}
+	return nil
+}
+
+// rouse wakes workers until so many watch.
+func (t *threads) rouse(wanted int64) {
+	for i := range t.workers {
+		if wanted <= 0 {
+			return
+		}
+		if w := &t.workers[i]; w.state.Load() == watching || w.rouse() {
+			wanted--
+		}
+	}
 }
 
 // each does n pieces of work that cost so many additions together, and answers the first error. How work is cut depends on
@@ -70,16 +110,17 @@ func (t *threads) each(work splitter, c *device.Call, n, cost int64) error {
 	count := min(int64(t.count()), n, cost/grain)
 	b := t.batches.Get().(*batch)
 	b.open(work, c, n, min(finest*count, n, cost/grain), count)
-	for i, next := 0, 1; i < len(t.workers) && next < len(b.portions); i++ {
-		b.users.Add(1)
-		if t.workers[i].give(b, next, cost >= rousal) {
-			next++
-		} else {
-			b.users.Add(-1)
-		}
+	t.running.Add(1)
+	shelf := t.offer(b)
+	if shelf != nil && cost >= rousal {
+		t.rouse(count - 1)
 	}
 	b.work(0)
+	if shelf != nil {
+		shelf.CompareAndSwap(b, nil)
+	}
 	b.wait()
+	t.running.Add(-1)
 	err := b.err
 	b.leave()
 	return err

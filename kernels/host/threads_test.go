@@ -87,6 +87,68 @@ func TestWorkersTakePart(t *testing.T) {
 	}
 }
 
+// held is work whose last piece waits.
+type held struct{ begun, end chan struct{} }
+
+func (h held) part(_ *device.Call, lo, hi int64) error {
+	if hi == 2 {
+		close(h.begun)
+		<-h.end
+	}
+	return nil
+}
+
+// releases is a meeting that lets other work end first.
+type releases struct {
+	meeting
+	once  sync.Once
+	other held
+}
+
+func (r *releases) part(c *device.Call, lo, hi int64) error {
+	r.once.Do(func() { close(r.other.end) })
+	return r.meeting.part(c, lo, hi)
+}
+
+// TestBusyWorkersComeLater has a call that begins while the only worker, or the caller that shares with it, is held by another. It
+// would never end if whoever is free then did not come.
+func TestBusyWorkersComeLater(t *testing.T) {
+	pool := startThreads(2)
+	defer pool.close()
+	for range 100 {
+		first := held{make(chan struct{}), make(chan struct{})}
+		ended := make(chan error)
+		go func() { ended <- pool.each(first, nil, 2, rousal) }()
+		<-first.begun
+		second := &releases{other: first}
+		second.met.Add(2)
+		require.NoError(t, pool.each(second, nil, 2, rousal))
+		require.NoError(t, <-ended)
+	}
+}
+
+// TestMoreCallsThanShelves has more calls at a time than can be offered to workers.
+func TestMoreCallsThanShelves(t *testing.T) {
+	pool := startThreads(3)
+	defer pool.close()
+	m := new(meeting)
+	m.met.Add(2 * len(pool.shelves))
+	var callers sync.WaitGroup
+	for range 2 * len(pool.shelves) {
+		callers.Go(func() {
+			work := make(tally, 50)
+			_ = m.part(nil, 0, 1)
+			for range 200 {
+				if err := pool.each(work, nil, int64(len(work)), rousal); err != nil {
+					t.Error(err)
+				}
+				work.once(t)
+			}
+		})
+	}
+	callers.Wait()
+}
+
 // TestSleepersAreLeftAlone has work that is not worth waking a worker for.
 func TestSleepersAreLeftAlone(t *testing.T) {
 	pool := startThreads(2)

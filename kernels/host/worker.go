@@ -8,55 +8,89 @@ import (
 // worker is a goroutine of the pool. Between two batches it watches for the next one, and after a while it sleeps.
 type worker struct {
 	state atomic.Int32
-	next  atomic.Pointer[batch] // set by who has made the worker busy
-	own   int                   // portion of the next batch; set before next is
 	wake  chan struct{}
 	_     [64]byte // the next worker's state is in another cache line
 }
 
-// States of a worker. The thread that changes the first or the second into the third has to give it a batch.
+// States of a worker. It changes them itself, but that who wakes a sleeper makes it watch.
 const (
 	watching = iota
 	asleep
 	busy
 )
 
-// lastBatch is the batch that ends a worker.
-var lastBatch = new(batch)
-
-// give hands a batch over, if the worker has none; one that sleeps is woken only if that is wanted.
-func (w *worker) give(b *batch, own int, rouse bool) bool {
-	state := w.state.Load()
-	if state == busy || state == asleep && !rouse || !w.state.CompareAndSwap(state, busy) {
+// rouse wakes a worker that sleeps.
+func (w *worker) rouse() bool {
+	if !w.state.CompareAndSwap(asleep, watching) {
 		return false
 	}
-	w.own = own
-	w.next.Store(b)
-	if state == asleep {
-		w.wake <- struct{}{}
-	}
+	w.wake <- struct{}{}
 	return true
 }
 
-// serve does portions of batches until the last one.
-func (w *worker) serve() {
+// serve does portions of batches until the pool is closed.
+func (w *worker) serve(t *threads) {
 	for {
-		b := w.await()
-		if b == lastBatch {
+		shelf, b := w.await(t)
+		if b == nil {
 			return
 		}
-		b.work(w.own)
+		w.state.Store(busy)
+		own := int(b.came.Add(1))
+		if own >= len(b.portions)-1 {
+			shelf.CompareAndSwap(b, nil) // it is the last that the batch has a portion for
+		}
+		if own < len(b.portions) {
+			b.work(own)
+			shelf.CompareAndSwap(b, nil) // no chunk is left
+		}
 		b.leave()
 		w.state.Store(watching)
 	}
 }
 
-// await is the next batch.
-func (w *worker) await() *batch {
-	for start := time.Since(epoch); w.next.Load() == nil; pause() {
-		if time.Since(epoch)-start > patience && w.state.CompareAndSwap(watching, asleep) {
-			<-w.wake
+// await joins the next batch; none when the pool is closed.
+func (w *worker) await(t *threads) (*atomic.Pointer[batch], *batch) {
+	for watch := watchFrom(time.Since(epoch)); ; pause() {
+		for i := range t.shelves {
+			if b := t.shelves[i].Load(); b != nil && b.join() {
+				return &t.shelves[i], b
+			}
+		}
+		if t.closed.Load() {
+			return nil, nil
+		}
+		if !watch.lasts(t.running.Load() > 0) {
+			w.sleep(t)
+			watch = watchFrom(time.Since(epoch))
 		}
 	}
-	return w.next.Swap(nil)
+}
+
+// sleep returns when the worker has been woken, or at once if work has come since it looked.
+func (w *worker) sleep(t *threads) {
+	w.state.Store(asleep)
+	if (t.closed.Load() || t.offered()) && w.state.CompareAndSwap(asleep, watching) {
+		return
+	}
+	<-w.wake
+}
+
+// watch says how long a thread watches for what it waits for.
+type watch struct{ begun, quiet time.Duration }
+
+// watchFrom is a watch that begins now.
+func watchFrom(now time.Duration) watch { return watch{now, now} }
+
+// lasts reports whether to go on watching: for a while beyond the last time that a call was running, and with a limit.
+// Where the processor is wanted by others, they have it.
+func (w *watch) lasts(running bool) bool {
+	now := time.Since(epoch)
+	if running {
+		w.quiet = now
+	}
+	if now-w.begun > patience {
+		yield()
+	}
+	return now-w.quiet <= patience && now-w.begun <= vigil
 }
