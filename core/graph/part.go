@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // Part is the graph of the nodes from first to before end, with the given values as inputs and outputs. What its nodes read
 // and no node of it makes has to be an input, a constant or a scalar. Types are not inferred again.
 //
@@ -57,4 +59,26 @@ func (g *Graph) Read(first int, outputs []Value) []Value {
 	}
 	visit(outputs)
 	return read
+}
+
+// Behind reports for each input whether one of the values is it, or depends on it by nodes before end.
+func (g *Graph) Behind(values, inputs []Value, end int) []bool {
+	behind := map[Value]bool{}
+	mark := func(vs []Value) {
+		for _, v := range vs {
+			behind[v] = true
+		}
+	}
+	mark(values)
+	for i := end - 1; i >= 0; i-- {
+		n := &g.nodes[i]
+		if slices.ContainsFunc(n.Out, func(v Value) bool { return behind[v] }) {
+			mark(n.In)
+		}
+	}
+	found := make([]bool, len(inputs))
+	for i, v := range inputs {
+		found[i] = behind[v]
+	}
+	return found
 }

@@ -22,7 +22,8 @@ import (
 //
 // Values that the pullback reads are either inputs of the function, of which the record keeps a view and the version, as
 // nodes do; or results on the way, which the function returns and the record owns. They are freed when the pass has used them.
-// An input that the function changes is returned as it was, for the same reason.
+// An input that the function changes is returned as it was, for the same reason. Gradients of the gradients need the arguments from
+// which the values on the way were computed, so these are kept too; no other argument is.
 //
 // The pullback has no gradient itself. Gradients of gradients are those of another program: see twice.go.
 
@@ -32,6 +33,7 @@ type pullback struct {
 	of      []int // results of the function that ask for gradients
 	to      []int // arguments that do, and behind their number Program.asking
 	reads   []readBack
+	needs   []bool       // by input of the function: whether what the pullback reads is it, or was computed from it
 	refs    atomic.Int32 // of the program of the function, and of its recorded runs
 
 	function *Program // whose captured tensors are freed with the pullback; it may be closed otherwise
@@ -113,7 +115,9 @@ func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Va
 // where a run changes one, the program returns what it was.
 func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy, gradients []graph.Value, back *pullback) (kept []graph.Value) {
 	var in []graph.Value
-	for _, v := range g.Read(first, gradients) {
+	read := g.Read(first, gradients)
+	back.needs = g.Behind(read, inputs, first)
+	for _, v := range read {
 		switch at := slices.Index(inputs, v); {
 		case slices.Contains(dy, v):
 			continue
@@ -149,6 +153,9 @@ func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tens
 	r.arguments, r.values = tensors[:given], tensors[given:]
 	r.argumentsAt, r.versions = versions[:given], versions[given:]
 	for i, t := range in[:given] {
+		if !b.needs[i] {
+			continue
+		}
 		same, err := t.Alias()
 		if err != nil {
 			r.close()
@@ -188,7 +195,7 @@ type recorded struct {
 	kept        []*Tensor
 	values      []*Tensor // by reads
 	versions    []uint32  // of their memory
-	arguments   []*Tensor // handles of the record
+	arguments   []*Tensor // handles of the record, nil for those that it needs not
 	argumentsAt []uint32  // the versions of their memory
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -24,7 +25,7 @@ import (
 // them the gradients of the results.
 type differentiated struct {
 	of       *pullback
-	in       []*Tensor // arguments and gradients of results, nil for one that there was none of; handles of its own
+	in       []*Tensor // arguments and gradients of results, nil for one that there was none of or that nothing depends on; handles of its own
 	versions []uint32  // of their memory
 }
 
@@ -105,7 +106,13 @@ func (d *differentiated) operands(n *node) (in []*Tensor, err error) {
 	types := d.of.function.source.Outputs()
 	for i, t := range d.in {
 		if t == nil {
-			made, err := zeros(&types[d.of.of[i-given]], d.of.program.ctx)
+			var kind *op.Type
+			if i < given {
+				kind = &d.of.function.inputs[i]
+			} else {
+				kind = &types[d.of.of[i-given]]
+			}
+			made, err := zeros(kind, d.of.program.ctx)
 			if err != nil {
 				return in, err
 			}

@@ -115,7 +115,7 @@ func (k *matmul) usable(i int, o *device.Operand) bool {
 	}
 	rows, cols := o.Rank-2, o.Rank-1
 	return k.native && (o.Strides[cols] == 1 || o.Dims[cols] == 1) &&
-		(o.Strides[rows] >= o.Dims[cols] || o.Dims[rows] == 1)
+		(o.Strides[rows] >= o.Dims[cols] || o.Dims[rows] == 1) || k.isTurned(i, o)
 }
 
 // distinct is the layout of an operand with broadcast batch axes cut to one: what has to be packed.
@@ -237,6 +237,8 @@ func joinsRows(o *device.Operand) bool {
 	switch {
 	case o.Dims[batch] == 1:
 		return true
+	case o.Dims[cols] > 1 && o.Strides[cols] > 1: // they are columns
+		return false
 	case o.Dims[rows] == 1: // whose stride says nothing
 		return o.Strides[batch] >= o.Dims[cols]
 	}
@@ -342,11 +344,14 @@ func (j *multiplication) strip(a, b, c unsafe.Pointer, first, last int64) bool {
 		m = min(last*j.tile[0], m) - start
 		c = unsafe.Add(c, start*ldc*j.bytes(result))
 		if j.k > 0 {
-			a = unsafe.Add(a, start*lda*j.bytes(left))
+			a = unsafe.Add(a, j.rowsBefore(start)*j.bytes(left))
 		}
 	}
 	if j.known != nil {
 		return j.known.product(j, c, a, m, from, n, lda, ldc)
+	}
+	if o := &j.operands[left]; j.isTurned(left, o) {
+		return multiplyTurned(c, a, b, m, n, j.k, o.Strides[o.Rank-1], ldb, ldc)
 	}
 	return j.multiply(j, c, a, b, m, n, j.k, lda, ldb, ldc)
 }

@@ -17,6 +17,10 @@ const (
 	mostBytes      = 40 << 20
 )
 
+// mostSteps is after how many dispatches a program is divided (batch.divide): the GPU takes longer for them than the CPU to encode them,
+// so that a commit on the way gains little, and costs both. A model of a hundred steps is one command buffer.
+const mostSteps = 128
+
 // batch is a command buffer with the calls in it, or several where a program is long (divide) or MPSGraph commits
 // on its own (Execute). It implements gpu.Encoder for the kernels that are encoded into it.
 //
@@ -176,7 +180,7 @@ const mostDivided = 4
 func (b *batch) divide() {
 	d := &b.divided
 	if d.times == mostDivided ||
-		b.dispatches-d.dispatches < mostDispatches<<d.times && b.bytes-d.bytes < mostBytes<<d.times {
+		b.dispatches-d.dispatches < mostSteps<<d.times && b.bytes-d.bytes < mostBytes<<d.times {
 		return
 	}
 	d.times++
@@ -321,8 +325,12 @@ func (b *batch) seal() {
 	}
 }
 
-// reset makes an ended batch ready to be filled again. The caller holds a pool.
+// reset makes an ended batch ready to be filled again. Buffers go to the stream: which batches need some differs from run to run, and
+// each would get its own before a run makes none. The stream's lock is held, and the caller holds a pool.
 func (b *batch) reset() {
+	s := b.stream
+	s.buffers.words = append(s.buffers.words, b.blocks...)
+	s.buffers.numbers = append(s.buffers.numbers, b.scalars...)
 	for _, c := range b.before {
 		objc.Release(c)
 	}
@@ -332,7 +340,7 @@ func (b *batch) reset() {
 	clear(b.awaits)
 	clear(b.endings)
 	*b = batch{
-		stream: b.stream, blocks: b.blocks, scalars: b.scalars, asked: -1,
+		stream: s, blocks: b.blocks[:0], scalars: b.scalars[:0], asked: -1,
 		hazards: b.hazards, encoding: b.encoding,
 		calls: b.calls[:0], events: b.events[:0], awaits: b.awaits[:0], before: b.before[:0], parts: b.parts[:0], endings: b.endings[:0],
 	}

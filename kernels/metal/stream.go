@@ -61,6 +61,12 @@ type stream struct {
 	record    objc.Dispatch // that is being put together
 	bound     device.Call   // the step of a program that is being encoded
 
+	// buffers are those that no batch has.
+	buffers struct {
+		words   []wordBlock
+		numbers []mtl.Buffer
+	}
+
 	// ended belongs to the goroutine.
 	ended struct {
 		call device.Call   // the step of a program that is being finished
@@ -371,15 +377,13 @@ func (s *stream) release() {
 	defer objc.Pool().Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, b := range s.spare {
-		for _, w := range b.blocks {
-			objc.Release(w.buffer)
-		}
-		for _, n := range b.scalars {
-			objc.Release(n)
-		}
+	for _, w := range s.buffers.words {
+		objc.Release(w.buffer)
 	}
-	s.spare = nil
+	for _, n := range s.buffers.numbers {
+		objc.Release(n)
+	}
+	s.spare, s.buffers.words, s.buffers.numbers = nil, nil, nil
 	objc.Release(s.queue)
 	objc.Release(s.fence)
 	objc.Release(s.marks)

@@ -13,7 +13,8 @@ import (
 // wordSize is the bytes of a word.
 const wordSize = uint64(unsafe.Sizeof(gpu.Word{}))
 
-// wordBlock is a buffer of so many words as a batch mostly needs. It stays with the batch.
+// wordBlock is a buffer of so many words as a batch mostly needs. The batch gives it back to the stream when it has ended, so that the
+// next one that needs words takes it, whichever that is.
 type wordBlock struct {
 	buffer mtl.Buffer
 	memory *[mostDispatches]gpu.Word // the same
@@ -51,6 +52,10 @@ func (b *batch) wordsFor(i int) error {
 	if i/mostDispatches < len(b.blocks) {
 		return nil
 	}
+	if block, ok := takeLast(&b.stream.buffers.words); ok {
+		b.blocks = append(b.blocks, block)
+		return nil
+	}
 	defer objc.Pool().Close()
 	buffer := b.stream.device.Metal.NewBuffer(mostDispatches*wordSize, gpu.Resource)
 	at := buffer.Contents()
@@ -58,7 +63,7 @@ func (b *batch) wordsFor(i int) error {
 		objc.Release(buffer)
 		return status.Errorf(status.OutOfMemory, "the GPU has no memory for a result")
 	}
-	// SAFETY: the memory belongs to the buffer, which lives as long as the batch.
+	// SAFETY: the memory belongs to the buffer, which lives as long as the stream.
 	b.blocks = append(b.blocks, wordBlock{buffer, *(**[mostDispatches]gpu.Word)(unsafe.Pointer(&at))})
 	return nil
 }

@@ -18,7 +18,7 @@ from . import _dtype, _operators
 from ._convert import tensor
 from ._errors import check
 from ._library import Deleter, library, quick
-from ._objects import Tensor, graded_leaf, is_grad_enabled, meta, view
+from ._objects import Tensor, flush, graded_leaf, is_grad_enabled, meta, view
 from ._objects import grad_info as info
 from ._recording import asks, refuse
 from ._structs import GradPass
@@ -242,6 +242,7 @@ def run_pass(
         retain_graph,
         create_graph,
     )
+    flush()  # what the forward pass has left must not be there at the peak of this one
     before = quick.pmps_grad_set_enabled(create_graph)  # of hooks and functions that are called back
     try:
         callbacks.check(library.pmps_grad_backward(ctypes.byref(given), made))

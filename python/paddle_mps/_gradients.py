@@ -11,6 +11,7 @@ from . import _grad
 from ._convert import tensor
 from ._creation import filled
 from ._errors import check
+from ._indexing import fill
 from ._library import GradHook, library, quick
 from ._objects import Tensor, asked, meta, replace, retained, view
 
@@ -129,11 +130,13 @@ class GradientMethods:
         found = self.grad
         if found is None:
             return
-        if not set_to_zero or not found.stop_gradient:
+        if not set_to_zero:
+            self.grad = None
+        elif _grad.info(found).requires_grad:
             m = meta(found)
-            self.grad = filled(m.shape, 0, m.dtype, m.place) if set_to_zero else None
+            self.grad = filled(m.shape, 0, m.dtype, m.place)
         else:
-            found.zero_()
+            fill(found, 0)
 
     def clear_gradient(self: Any, set_to_zero: bool = True) -> None:
         """`clear_grad`."""

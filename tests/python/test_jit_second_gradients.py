@@ -227,3 +227,47 @@ def test_threads():
     for t in threads:
         t.join()
     assert not wrong
+
+
+def held_by(function, *shapes):
+    """The bytes that a result of a traced function holds beside itself once its arguments are gone."""
+    traced = paddle.jit(function)
+
+    def call():
+        return traced(*(leaf(np.ones(shape), "cpu") for shape in shapes))
+
+    call().sum().backward()
+    gc.collect()
+    before = paddle.device.memory_allocated("cpu")
+    result = call()
+    return paddle.device.memory_allocated("cpu") - before - result.numel().item() * 8
+
+
+def test_what_no_gradient_reads_is_not_kept():
+    """An argument is kept if the gradient reads it, or a value that was computed from it, and not else."""
+    big = 8 * 1000 * 10
+    assert held_by(lambda x: x * 2 + 1, (1000, 10)) < 256  # a block is longer than what it was asked for
+    assert held_by(lambda x, y: x.sum(0) + y, (1000, 10), (10,)) < 512
+    assert held_by(lambda x, y: x.sum(0) * y, (1000, 10), (10,)) > big  # y's gradient reads the sum, whose gradient is one of x
+    assert held_by(lambda x, y: x * y, (1000, 10), (10,)) > big
+    assert 80 <= held_by(lambda x, y: x.sum(0) + y * y, (1000, 10), (10,)) < big
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_second_gradients_without_an_argument(dynamic, place):
+    """Arguments that nothing depends on may be gone, changed or not asked for when a gradient is differentiated."""
+    kind = dtype_of(place)
+
+    def function(x, y, z):
+        return (x * 3 + y * y * y - z).sum()
+
+    traced = paddle.jit(function, dynamic=dynamic)
+    for size in (4, 5, 6):
+        x, y, z = (leaf(np.arange(1.0, size + 1) * k, place, kind) for k in (1, 2, 3))
+        z.stop_gradient = True
+        result = traced(x, y, z)
+        x, z = leaf(np.zeros(size), place, kind), None
+        (first,) = paddle.grad(result, [y], create_graph=True)
+        (second,) = paddle.grad((first * first).sum(), [y])
+        np.testing.assert_allclose(first.numpy(), 3 * y.numpy() ** 2, rtol=1e-6)
+        np.testing.assert_allclose(second.numpy(), 36 * y.numpy() ** 3, rtol=1e-6)

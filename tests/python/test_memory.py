@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 from test_mps import run
 
@@ -303,3 +305,34 @@ for call in (m.memory_snapshot, m.record_memory_history, lambda: m.set_per_proce
     except paddle.DeviceError as e: print(str(e)[:24])
 """
     assert run(program, PADDLE_MPS_DEVICE="auto") == "{} {} True\n" + "mps is not available: th\n" * 3
+
+
+def test_peak_of_a_training_step() -> None:
+    """At its peak a step holds the gradients of the parameters, that of one hidden layer and the loss, and nothing else."""
+    rng = np.random.default_rng(27)
+    x = paddle.to_tensor(rng.standard_normal((64, 784), np.float32), place="cpu")
+    labels = paddle.to_tensor(rng.integers(0, 10, 64), place="cpu")
+    shapes = [(784, 256), (256,), (256, 10), (10,)]
+    w, b, v, c = (
+        paddle.to_tensor(rng.standard_normal(s, np.float32), place="cpu", stop_gradient=False) for s in shapes
+    )
+
+    def loss() -> paddle.Tensor:
+        hidden = paddle.nn.functional.relu(x @ w + b)
+        return paddle.nn.functional.cross_entropy(hidden @ v + c, labels)
+
+    def step() -> None:
+        loss().backward()
+        for p in (w, b, v, c):
+            p.clear_grad(False)
+
+    def requested(what: str) -> int:
+        return int(mps.memory_stats("cpu")["requested_bytes.all." + what])
+
+    step()
+    gc.collect()
+    before = requested("current")
+    mps.reset_peak_memory_stats("cpu")
+    step()
+    assert requested("peak") - before <= 4 * (sum(int(np.prod(s)) for s in shapes) + 64 * 256 + 1)
+    assert requested("current") == before

@@ -1,0 +1,47 @@
+package vec
+
+// A left operand that is stored turned, as the transpose of a row-major matrix is, lies in memory almost as the tiles read it:
+// one step of a panel is a few elements in a row. So it needs no transpose of its own, and no memory for one. Gradients of
+// weights are such products: x' dy.
+
+// MatMulTurned is [MatMul] for a left operand that is stored as its transpose: a is k x m, row-major with leading dimension lda.
+// The result is the same, bit for bit. To use several threads, c is split as for MatMul, into parts of a[i:].
+func MatMulTurned(c, a, b []float32, m, n, k, lda, ldb, ldc int) bool {
+	if !fits(len(c), m, n, ldc) || !fits(len(a), k, m, lda) || !fits(len(b), k, n, ldb) {
+		return false
+	}
+	if k == 0 {
+		zeroRows(c, m, n, ldc)
+	}
+	if m == 0 || n == 0 {
+		return true
+	}
+	t, pool := tileOf[float32](), packsOf[float32]()
+	p := pool.Get().(*packed[float32])
+	for j := 0; j < n; j += blockCols {
+		cols := min(blockCols, n-j)
+		for l := 0; l < k; l += depth {
+			steps := min(depth, k-l)
+			t.packRight(p.b[:], b[l*ldb+j:], p.rows[:steps], cols, ldb)
+			for i := 0; i < m; i += blockRows {
+				rows := min(blockRows, m-i)
+				packTurned(p.a[:], a[l*lda+i:], t.rows, rows, steps, lda)
+				t.block(c[i*ldc+j:], p.a[:], p.b[:], t.rows*steps, t.cols*steps, rows, cols, steps, ldc, &p.edge, l == 0)
+			}
+		}
+	}
+	pool.Put(p)
+	return true
+}
+
+// packTurned lays out panels as packLeft does, high rows each, of rows that are stored as columns: a has as many rows as there are steps.
+func packTurned(to, a []float32, high, rows, steps, lda int) {
+	for l := range steps {
+		line := a[l*lda:][:rows]
+		for at := l * high; len(line) > 0; at += high * steps {
+			n := copy(to[at:][:high], line)
+			clear(to[at+n : at+high])
+			line = line[n:]
+		}
+	}
+}
