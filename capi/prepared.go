@@ -181,7 +181,7 @@ func (c *call) with(size int64, t *runtime.Tensor) int64 {
 	switch {
 	case size == 0:
 		return n
-	case c.row.Kind == op.Product && t.Rank > 0:
+	case (c.row.Kind == op.Product || c.row.Kind == op.Recur) && t.Rank > 0:
 		return times(size, t.Dims[t.Rank-1])/products + n
 	case c.row.Kind == op.Attend && t.Rank > 1: // key or value, beside queries of so many elements
 		return max(size, times(size, t.Dims[t.Rank-2])/products+n)

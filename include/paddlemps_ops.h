@@ -424,4 +424,10 @@
 /* softmax(scale * query @ key.T + mask) @ value for query [batch..., heads, length, size]; a bool mask is true where a query sees a key. */
 #define PMPS_OP_ATTENTION 231u
 
+/* LSTM: with i, o, f, g = split(x[t] + h @ weight), cell = sigmoid(f) * cell + sigmoid(i) * tanh(g) and h = sigmoid(o) * tanh(cell); out has h after each step, and last is the last cell. */
+#define PMPS_OP_LSTM 232u
+
+/* GRU: with products p = h @ weight + bias, z = sigmoid(x[t].z + p.z), r = sigmoid(x[t].r + p.r), n = tanh(x[t].n + r * p.n), or without linear n = tanh(x[t].n + (r * h) @ weight.n + bias.n), and h = (1 - z) * n + z * h; out has h after each step. */
+#define PMPS_OP_GRU 233u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -838,6 +838,16 @@ inline Tensor attention(const Operand& query, const Operand& key, const Operand&
   return detail::Call(PMPS_OP_ATTENTION).with(query).with(key).with(value).with(mask).give("scale", scale).give("causal", causal).give("fill", fill).one();
 }
 
+/* LSTM: with i, o, f, g = split(x[t] + h @ weight), cell = sigmoid(f) * cell + sigmoid(i) * tanh(g) and h = sigmoid(o) * tanh(cell); out has h after each step, and last is the last cell. */
+inline std::vector<Tensor> lstm(const Operand& x, const Operand& weight, const Operand& h, const Operand& cell, bool reverse = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LSTM).with(x).with(weight).with(h).with(cell).give("reverse", reverse).all(most);
+}
+
+/* GRU: with products p = h @ weight + bias, z = sigmoid(x[t].z + p.z), r = sigmoid(x[t].r + p.r), n = tanh(x[t].n + r * p.n), or without linear n = tanh(x[t].n + (r * h) @ weight.n + bias.n), and h = (1 - z) * n + z * h; out has h after each step. */
+inline Tensor gru(const Operand& x, const Operand& weight, const Operand& h, const Operand& bias = {}, bool reverse = false, bool linear = false) {
+  return detail::Call(PMPS_OP_GRU).with(x).with(weight).with(h).with(bias).give("reverse", reverse).give("linear", linear).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -1,17 +1,19 @@
 package onnx
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// Recurrent networks, a step of which is a few rows. The length of the sequence is known, so that all steps are part of the
-// graph; the product of all inputs with their weights is one matrix product before the first step.
+// Recurrent networks. The product of all inputs with their weights is one matrix product before the first step. The steps of a
+// plain LSTM or GRU are one call of a row. All others become a few rows for each step: the length of the sequence is known, so that
+// all steps are part of the graph.
 //
 // The number of steps is that of the shape, so that a longer sequence is another graph: models with many lengths
-// compile for each of them. A loop that devices run would spare that.
+// compile for each of them.
 
 var recurrent = []entry{
 	// RNN: one gate.
@@ -40,6 +42,7 @@ type layer struct {
 	bound    float64 // of what activations get; 0: none
 	linear   bool    // GRU: the reset gate comes after the product
 	coupled  bool    // LSTM: the forget gate is 1 - the input gate
+	usual    bool    // the activations are those of the definition
 }
 
 // step is one step: x has the products with the inputs, and state what the step before has made, h first.
@@ -81,13 +84,20 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 			start = append(start, c.initial(5+s, d, batch, l.hidden, batchFirst, x.DType))
 		}
 		back := d == 1 || direction == "reverse"
-		in := x
-		if back {
+		in, plain := x, steps > 0 && lengths == nil && l.plain()
+		if back && !plain {
 			in = c.backwards(x, lengths)
 		}
 		in = c.weights(1, d).of(c, in)
 		if c.has(3) {
 			in = c.add(in, l.early)
+		}
+		if plain {
+			all[d], start = l.sequence(in, start, back)
+			for s := range states {
+				last[s] = append(last[s], start[s])
+			}
+			continue
 		}
 		made := make([]*value, steps)
 		for t := range steps {
@@ -126,6 +136,35 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 		out = append(out, c.do(op.IDStack, with(op.StackAxis, at), list...))
 	}
 	return out
+}
+
+// plain reports whether a row has what the layer is: an LSTM or a GRU without extras.
+func (l *layer) plain() bool {
+	return len(l.f) > 1 && l.usual && l.bound <= 0 && !l.coupled && l.peephole == nil && l.weight.scale == nil
+}
+
+// callsOfStep is about how many calls and operands a step is where the device has no kernel of the rows.
+const callsOfStep = 36
+
+// sequence is a plain layer as one call: its states after each step, and those after the last one. Its steps count as calls, because a
+// device may run them so.
+func (l *layer) sequence(x *value, start []*value, back bool) (all *value, last []*value) {
+	end := x.dims()[0] - 1
+	l.must(l.called(int(callsOfStep * end)))
+	if len(start) == 2 {
+		out := l.all(op.IDLstm, with(op.LstmReverse, back), x, l.weight.matrix, start[0], start[1])
+		all, last = out[0], out[1:]
+	} else {
+		bias := l.bias
+		if bias == nil {
+			bias = absent()
+		}
+		all = l.do(op.IDGru, with(op.GruReverse, back, op.GruLinear, l.linear), x, l.weight.matrix, start[0], bias)
+	}
+	if back {
+		end = 0
+	}
+	return all, append([]*value{l.pick(all, 0, end)}, last...)
 }
 
 // backwards is a sequence in reverse, each of a batch within its own length.
@@ -208,6 +247,7 @@ func (c *call) layer(d, gates int) *layer {
 	}
 	names := map[int][]string{1: {"Tanh"}, 3: {"Sigmoid", "Tanh"}, 4: {"Sigmoid", "Tanh", "Tanh"}}[gates]
 	each := len(names)
+	usual := names
 	if a := c.attr("activations"); a != nil {
 		c.room(int64(len(a.Texts)))
 		names = nil
@@ -219,6 +259,7 @@ func (c *call) layer(d, gates int) *layer {
 		}
 		names = names[each*d:]
 	}
+	l.usual = slices.EqualFunc(names[:each], usual, strings.EqualFold)
 	for i, name := range names[:each] {
 		l.f = append(l.f, c.gate(name, each*d+i))
 	}

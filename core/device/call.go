@@ -34,6 +34,7 @@ type Operand struct {
 //   - Attend: queries are batch..., length, size; keys batch..., keys, size; values batch..., keys, any; the result has the
 //     lengths of the queries and the sizes of the values. A mask is batch..., length, keys, or left out. The batch axes
 //     of all agree (stride 0 where broadcast).
+//   - Recur: as the rows say it, in any layout.
 //   - Index: see the rows; index operands are int64 and already broadcast.
 //
 // A scalar operand is an element in memory that lives as long as the call, with strides 0.

@@ -235,25 +235,42 @@ func (f *attentionFinder) call(row *op.Row, at op.Attrs, in ...Value) Value {
 	return out[0]
 }
 
-// Expand replaces calls of composites by calls of other rows, where the rows say them so, for devices without kernels of them. Passes
+// Expand replaces calls of composites by calls of other rows, where the rows say them so and the device has no kernel of them. Passes
 // then see the parts: a factor goes into the weight of the product before it, and a causal mask is computed once.
-func (g *Graph) Expand() *Graph {
-	if !slices.ContainsFunc(g.nodes, func(n Node) bool { return n.Row.Calls != nil }) {
+func (g *Graph) Expand(composes Composes) *Graph {
+	// whole reports whether a call stays. Devices choose kernels of composites by the dtype of the first operand.
+	whole := func(n *Node) bool {
+		if n.Row.Calls == nil {
+			return true
+		}
+		of := func(v Value) []op.Ref { return []op.Ref{{DType: g.values[v].DType}} }
+		return composes != nil && composes(&op.Step{Row: n.Row, Attrs: n.Attrs, In: of(n.In[0]), Out: of(n.Out[0])})
+	}
+	if !slices.ContainsFunc(g.nodes, func(n Node) bool { return !whole(&n) }) {
 		return g
 	}
+	// What a composite made has no node any more; what stands for it is read in its place, by calls behind it and by the graph's
+	// outputs.
 	to := NewBuilder()
-	to.graph = Graph{values: slices.Clone(g.values), inputs: g.inputs, outputs: g.outputs, symbols: g.symbols}
+	to.graph = Graph{values: slices.Clone(g.values), inputs: g.inputs, symbols: g.symbols}
+	instead := make([]Value, len(g.values))
+	for v := range instead {
+		instead[v] = Value(v)
+	}
 	for i := range g.nodes {
-		if n := &g.nodes[i]; n.Row.Calls == nil || !to.expand(n) {
-			to.graph.nodes = append(to.graph.nodes, *n)
+		n := g.nodes[i]
+		n.In = translate(instead, n.In)
+		if whole(&n) || !to.expand(&n, instead) {
+			to.graph.nodes = append(to.graph.nodes, n)
 		}
 	}
+	to.graph.outputs = translate(instead, g.outputs)
 	return &to.graph
 }
 
-// expand adds the calls that a composite consists of. The last one makes what the composite made. On an error the graph is as before:
+// expand adds the calls that a composite consists of, and sets what stands for its results. On an error the graph is as before:
 // the composite stays, and has the error when it is planned.
-func (b *Builder) expand(n *Node) bool {
+func (b *Builder) expand(n *Node, instead []Value) bool {
 	before := b.graph
 	c := op.Calls{Calculator: b.Calculator()}
 	in := make([]op.Var, len(n.In))
@@ -261,11 +278,14 @@ func (b *Builder) expand(n *Node) bool {
 		in[i] = op.Var(v)
 	}
 	out := n.Row.Calls(&c, in, n.Attrs)
-	last := len(b.graph.nodes) - 1
-	if c.Err != nil || last < 0 || b.graph.nodes[last].Out[0] != Value(out) || b.graph.values[out].Type != b.graph.values[n.Out[0]].Type {
-		b.graph = before
-		return false
+	for i := range out {
+		if c.Err != nil || b.graph.values[out[i]].Type != b.graph.values[n.Out[i]].Type {
+			b.graph = before
+			return false
+		}
 	}
-	b.graph.nodes[last].Out[0] = n.Out[0]
+	for i := range out {
+		instead[n.Out[i]] = Value(out[i])
+	}
 	return true
 }

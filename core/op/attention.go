@@ -2,7 +2,6 @@ package op
 
 import (
 	"math"
-	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -132,35 +131,8 @@ func gradAttention(g *Gradient) {
 }
 
 // attentionCalls is the result as calls of other rows.
-func attentionCalls(c *Calls, in []Var, at Attrs) Var {
-	return c.grouped(c.attentionWeights(in[0], in[1], in[3], at), in[2], false)
-}
-
-// lowerAttention writes the weights to memory, and multiplies them with the values. Where heads share values, the product is that
-// of tall matrices, and goes into the result as if that had their shape.
-func lowerAttention(e Emitter, s *Step) error {
-	l := emitted{e: e, refs: slices.Clone(s.In)}
-	c := Calls{Calculator: &l}
-	w := c.attentionWeights(0, 1, 3, s.Attrs)
-	heads, n, into := s.In[0].Rank-3, s.In[1].Dims[s.In[0].Rank-3], s.Out[0]
-	if n != into.Dims[heads] && !into.IsContiguous() {
-		out := c.grouped(w, 2, false) // the results of which are copied
-		if c.Err != nil {
-			return c.Err
-		}
-		return e.Copy(l.refs[out], into)
-	}
-	w = c.tall(w, n)
-	if c.Err != nil {
-		return c.Err
-	}
-	if n != into.Dims[heads] {
-		into.Layout = shape.Contiguous(stackedHeads(into.Shape, n))
-	}
-	return e.Emit(&Step{
-		Row: byID[IDMatmul], Attrs: Attrs{MatmulTransposeX: {Kind: Bool}, MatmulTransposeY: {Kind: Bool}},
-		In: []Ref{l.refs[w], s.In[2]}, Out: []Ref{into},
-	})
+func attentionCalls(c *Calls, in []Var, at Attrs) []Var {
+	return []Var{c.grouped(c.attentionWeights(in[0], in[1], in[3], at), in[2], false)}
 }
 
 // emitted is the calculator of rules that say a step in terms of other rows. Its values are numbers of refs.

@@ -63,11 +63,12 @@ const (
 	Window                    // moves a window over images: convolution, pooling
 	Normalize                 // over lines along the last axis, of which Axes is the set: layer_norm
 	Attend                    // each row of the first operand looks at all rows of the second: attention
+	Recur                     // along the first axis, where each step sees the one before: lstm
 )
 
 // String names the kind.
 func (k Kind) String() string {
-	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window", "normalize", "attend"}[k]
+	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window", "normalize", "attend", "recur"}[k]
 }
 
 // Input declares an operand. The zero Input is a tensor that has to be given, with any values. An operand that is left
@@ -93,10 +94,10 @@ type Row struct {
 	Attrs    []Attr
 	Accepts  dtype.Set // dtypes that kernels compute in (after promotion and casts)
 	Infer    rules
-	View     ViewRule                               // Kind View only: replaces Infer
-	Alias    Alias                                  // Kind View only: the view where tensors have no memory
-	Lower    Lowering                               // of composites: the call in terms of other rows; a device sees the row only if it composes it
-	Calls    func(c *Calls, in []Var, at Attrs) Var // of composites: the same on values, for passes over programs; nil: there is none
+	View     ViewRule                                 // Kind View only: replaces Infer
+	Alias    Alias                                    // Kind View only: the view where tensors have no memory
+	Lower    Lowering                                 // of composites: the call in terms of other rows; a device sees the row only if it composes it
+	Calls    func(c *Calls, in []Var, at Attrs) []Var // of composites: the same on values, for passes over programs; nil: there is none
 	Grad     Grad
 	Parts    PartsRule   // the call on complex tensors, which kernels do not compute; nil: there is none
 	Own      bool        // with Lower: it may emit the row itself, so that devices have kernels

@@ -15,7 +15,7 @@ var attentionRows = []Row{
 	{
 		ID: 231, Name: "attention", Kind: Attend,
 		In:   []Input{{Name: "query", Domain: Ordinary}, {Name: "key", Domain: Ordinary}, {Name: "value", Domain: Ordinary}, {Name: "mask", Domain: Ordinary, Optional: true}},
-		Grad: Grad{Rule: gradAttention, Reads: ReadsX | ReadsY | ReadsZ | ReadsOut}, Accepts: dtype.Floats, Infer: rules{masked, attended}, Lower: lowerAttention, Calls: attentionCalls, Frame: frameAttention, Tolerance: accurate.plus(Roundings{Term: 2}),
+		Grad: Grad{Rule: gradAttention, Reads: ReadsX | ReadsY | ReadsZ | ReadsOut}, Accepts: dtype.Floats, Infer: rules{masked, attended}, Lower: lowerToCalls, Calls: attentionCalls, Frame: frameAttention, Tolerance: accurate.plus(Roundings{Term: 2}),
 		Python: internal, ONNX: "Attention-23",
 		Attrs: []Attr{
 			{Name: "scale", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "factor of the scores"},

@@ -144,6 +144,8 @@ const (
 	IDConvInteger       ID = 229
 	IDLayerNorm         ID = 230
 	IDAttention         ID = 231
+	IDLstm              ID = 232
+	IDGru               ID = 233
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -305,4 +307,7 @@ const (
 	AttentionScale             = 0
 	AttentionCausal            = 1
 	AttentionFill              = 2
+	LstmReverse                = 0
+	GruReverse                 = 0
+	GruLinear                  = 1
 )

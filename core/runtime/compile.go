@@ -65,9 +65,11 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	composes := p.ctx.composes
 	if p.ctx.passes&graph.Attention == 0 {
-		g = g.Expand()
+		composes = nil
 	}
+	g = g.Expand(composes)
 	g = p.computeConstants(g.Rewrite(p.ctx.passes))
 	if p.ctx.passes&graph.Layout != 0 && p.ctx.info.ChannelsLast {
 		g = g.ChannelsLast().Rewrite(p.ctx.passes & (graph.Views | graph.DeadCode))
@@ -117,6 +119,9 @@ func work(plan *device.Plan) (elements float64) {
 		case op.Attend: // two products for each query and key
 			x := &call.In[0]
 			elements += 2 * float64(x.Numel()) * float64(call.In[1].Dims[max(call.In[1].Rank, 2)-2]) / products
+		case op.Recur: // a product for each step and gate
+			x := &call.In[0]
+			elements += float64(x.Numel()) * float64(call.In[1].Dims[0]) / products
 		case op.Window:
 			if len(call.In) > 1 && call.In[1].Rank > 0 {
 				w := &call.In[1]

@@ -38,6 +38,8 @@ func holdsRight(k kernel) bool {
 		return k.known != nil || k.right != nil
 	case *convolution[float64]:
 		return k.known != nil
+	case *recurrent:
+		return k.holds()
 	}
 	return false
 }

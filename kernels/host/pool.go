@@ -14,7 +14,8 @@ import (
 )
 
 // Pools work on planes, one channel of one image each: a plane is never split between threads, so that sums into it are
-// always in one order. Elements of 16 bits are staged as float32.
+// always in one order. Floats of 16 bits are staged as float32, and integers, which max_unpool alone has, as int64: loops of their own
+// would make the library 35 KB larger.
 
 // pool is the kernel of an operator for planes whose elements are computed in T.
 type pool[T number] struct {
@@ -51,11 +52,9 @@ func init() {
 	registerUnpool[float32](dtype.BFloat16, dtype.Float32)
 	registerUnpool[float32](dtype.Float32, dtype.Float32)
 	registerUnpool[float64](dtype.Float64, dtype.Float64)
-	registerUnpool[uint8](dtype.Uint8, dtype.Uint8)
-	registerUnpool[uint8](dtype.Int8, dtype.Int8) // which wraps around as uint8 does
-	registerUnpool[int16](dtype.Int16, dtype.Int16)
-	registerUnpool[int32](dtype.Int32, dtype.Int32)
-	registerUnpool[int64](dtype.Int64, dtype.Int64)
+	for _, d := range []dtype.DType{dtype.Uint8, dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64} {
+		registerUnpool[int64](d, dtype.Int64) // sums of which wrap around in fewer bits as well
+	}
 }
 
 // registerPools adds the kernels of floats of dtype d that are computed in T, whose dtype is in.

@@ -176,3 +176,5 @@ avg_unpool = operator(226, "avg_unpool", "x", "size:ints kernel_size:ints stride
 conv_integer = operator(229, "conv_integer", "x weight zero=", "stride:ints padding:ints dilation:ints groups:int channels_last:bool")
 layer_norm = operator(230, "layer_norm", "x weight= bias=", "epsilon:float centered:bool", result="many")
 attention = operator(231, "attention", "query key value mask=", "scale:float causal:bool fill:float")
+lstm = operator(232, "lstm", "x weight h cell", "reverse:bool", result="many")
+gru = operator(233, "gru", "x weight h bias=", "reverse:bool linear:bool")

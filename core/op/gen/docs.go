@@ -53,6 +53,7 @@ var kindNames = []struct {
 	{op.Window, "Windows over images"},
 	{op.Normalize, "Normalizations"},
 	{op.Attend, "Attention"},
+	{op.Recur, "Recurrent layers"},
 }
 
 // dtypeOf names the dtype that a value holds.
