@@ -30,7 +30,7 @@ type convolution[T float32 | float64] struct {
 	known  []T                                   // the weights packed, where they were known when the kernel was made
 	right  *vec.Right                            // likewise, as the right operand: see convrows.go
 	byRows bool                                  // images have their channels last in memory: see convrows.go
-	padded bool                                  // and lines of them are padded: see convpad.go
+	lined  bool                                  // and windows read lines of them: see convpad.go
 	jobs   sync.Pool
 }
 
@@ -126,7 +126,7 @@ type convolving[T float32 | float64] struct {
 	offsets    []int
 	step       [op.MaxSpatial]int64 // distance of windows in the image
 	byLines    rowCut               // where images have their channels last
-	byPads     padCut               // and lines are padded
+	byPads     padCut               // and windows read lines
 	pieces     int64
 	work       splitter
 	staging
@@ -169,7 +169,7 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 // image that has its channels elsewhere than the kernel needs them.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
 	if k.byRows {
-		return i == result && !isLast(&c.Out[0]) || i == left && !isLast(&c.In[left]) && !(k.padded && c.In[left].Dims[1] <= gatheredPlane)
+		return i == result && !isLast(&c.Out[0]) || i == left && !isLast(&c.In[left]) && !(k.lined && c.In[left].Dims[1] <= gatheredPlane)
 	}
 	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }

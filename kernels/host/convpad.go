@@ -6,112 +6,147 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// Neighbouring windows of a line see runs of the same lines of the image, each a stride further on than the one before. In padded
-// lines these runs are the rows of a left operand that overlap: a product reads them where they lie, one line of the kernel after
-// the other, instead of copies side by side, of which a kernel of 3 x 3 needs nine for each element. A piece is some lines of
-// the result; it pads the lines that its windows see in scratch memory.
+// What a window sees of a line of the image is a run of channels. Neighbouring windows of a line see runs of the same lines, each a
+// stride further on than the one before. These runs are the rows of a left operand that overlap: a product reads them where they
+// lie, instead of copies side by side, of which a kernel of 3 x 3 needs nine for each element. Where windows see what is outside
+// of the image, a piece of the work pads the lines that its windows see in scratch memory, and else they lie in the image. A kernel of
+// one element with a stride of 1 sees an image as one line.
 
 const (
-	leastPadded   = 12      // windows of a line: fewer leave tiles empty
-	mostIdle      = 16      // one row of a tile may be empty for so many windows
-	paddedStrip   = 1 << 15 // elements of the padded lines of a piece, about
+	leastRows     = 98      // windows of a piece: so many use what has been read of the weight; a multiple of the rows of a tile
+	rowMultiple   = 14      // the rows of a tile
+	rowResults    = 1 << 16 // elements of the result of a piece, about: a quarter of the second-level cache
+	paddedStrip   = 1 << 16 // elements of the padded lines of a piece, about
+	readStrip     = 1 << 17 // of the lines where they lie in the image
 	gatheredPlane = 4       // channels up to which an image that has them first is gathered into the lines
 )
 
-// padsLines reports whether a conv of images with their channels last reads padded lines: windows overlap, and fill the tiles.
-func padsLines(c *device.Call) (bool, error) {
+// readsLines reports whether a conv of images with their channels last reads lines: what a window sees of one has no gaps, and it
+// sees one plane of a volume.
+func readsLines(c *device.Call) (bool, error) {
 	axes := c.In[left].Rank - 2
 	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, axes)
 	if err != nil {
 		return false, err
 	}
 	copy(w.Kernel[:axes], c.In[right].Dims[2:c.In[right].Rank])
-	kernel, step, dilation := spatial(w.Kernel, axes, 1), spatial(w.Stride, axes, 1), spatial(w.Dilation, axes, 1)
-	rows := int64(4)
-	if height, _ := vec.MatMulTile[float32](); !vec.HasLines() {
-		rows = int64(height)
-	}
-	windows := c.Out[0].Dims[c.Out[0].Rank-1]
-	idle := roundTo(windows, rows) - windows
-	return kernel[0] == 1 && dilation[2] == 1 && kernel[1]*kernel[2] > step[1]*step[2] && windows >= leastPadded && idle*mostIdle <= windows, nil
+	kernel, dilation := spatial(w.Kernel, axes, 1), spatial(w.Dilation, axes, 1)
+	return kernel[0] == 1 && (dilation[2] == 1 || kernel[2] == 1), nil
 }
 
 // padCut says which lines a piece has.
 type padCut struct {
-	lines    int64 // of the result, of a piece
-	perPlane int64 // pieces
+	inPlace  bool  // windows read the image where it lies
+	windows  int64 // of a line of the result
+	whole    int64 // lines of a plane of the result
+	lines    int64 // of a piece
+	perPlane int64 // pieces of lines
+	columns  int64 // channels of the result of a piece
+	parts    int64 // pieces of the same lines
 	kernel   int64 // lines of it
 	apart    int64 // distance of these in the image
 	run      int64 // elements of a line of the kernel
-	length   int64 // elements of a padded line
+	length   int64 // elements of a line that is read, from which the next begins
+	step     int64 // lines from one of the result to the next
 }
 
-// planPadded is the plan of a conv whose windows read padded lines. How a result is cut depends on shapes alone.
-func planPadded(j *convolving[float32], w *op.Windows) {
-	j.work = (*paddedRows)(j)
+// planLines is the plan of a conv whose windows read lines. How a result is cut depends on shapes alone.
+func planLines(j *convolving[float32], w *op.Windows) {
+	j.work = (*lined)(j)
 	j.rows = j.out.channels
 	kernel := j.noteTaps(w)
-	windows, lines := j.out.dims[2], j.out.dims[1]
 	p := &j.byPads
-	*p = padCut{kernel: kernel[1], apart: spatial(w.Dilation, w.Axes, 1)[1], run: kernel[2] * j.channels}
-	p.length = ((windows-1)*j.step[2] + kernel[2]) * j.channels
-	planes := j.out.batch * j.out.dims[0]
-	p.lines = min(rowResults/(windows*j.rows), paddedStrip/(p.length*j.step[1]), (lines*planes+wantedPieces-1)/wantedPieces, lines)
-	p.lines = max(p.lines, 1)
-	p.perPlane = (lines + p.lines - 1) / p.lines
-	j.pieces = planes * p.perPlane
-}
-
-// paddedRows is a call as work that is cut into lines of windows.
-type paddedRows convolving[float32]
-
-// Lines that two pieces see are padded by both: a piece has many lines where its image is small, and else the product takes much
-// longer than the copy.
-
-// part computes pieces lo to hi-1.
-func (j *paddedRows) part(_ *device.Call, lo, hi int64) error {
-	pool := scratchPool[float32]()
-	s := pool.Get().(*scratch[float32])
-	defer pool.Put(s)
-	b := j.epilogue.begin()
-	defer j.epilogue.end(b)
-	p, windows := &j.byPads, j.out.dims[2]
-	for piece := lo; piece < hi; piece++ {
-		plane, line := piece/p.perPlane, piece%p.perPlane*p.lines
-		lines := min(p.lines, j.out.dims[1]-line)
-		j.pad(s, plane, line*j.step[1], (lines-1)*j.step[1]+(p.kernel-1)*p.apart+1)
-		first := (plane*j.out.dims[1] + line) * windows
-		for l := range lines {
-			if !j.line(j.out.data[(first+l*windows)*j.rows:][:windows*j.rows], s.columns[l*j.step[1]*p.length:]) {
-				return misfit()
-			}
-		}
-		if err := j.epilogue.rows(b, first*j.rows, lines*windows, j.rows, j.rows); err != nil {
-			return err
+	*p = padCut{windows: j.out.dims[2], whole: j.out.dims[1], kernel: kernel[1], apart: spatial(w.Dilation, w.Axes, 1)[1], run: kernel[2] * j.channels, step: j.step[1]}
+	planes, strip := j.out.batch*j.out.dims[0], int64(paddedStrip)
+	p.length = ((p.windows-1)*j.step[2] + kernel[2]) * j.channels
+	if p.inPlace = j.inside(); p.inPlace {
+		strip, p.length = readStrip, j.in.dims[2]*j.channels
+		if len(j.taps) == 1 && j.step == neighbours && j.in.dims == j.out.dims {
+			p.windows, p.whole, p.length, planes = 1, planes*p.whole*p.windows, j.channels, 1
 		}
 	}
-	return nil
+	p.lines = min(rowResults/(p.windows*j.rows), strip/(p.length*p.step), (p.whole*planes+wantedPieces-1)/wantedPieces)
+	p.lines = min(max(p.lines, (leastRows+p.windows-1)/p.windows), p.whole)
+	p.perPlane = (p.whole + p.lines - 1) / p.lines
+	p.lines = (p.whole + p.perPlane - 1) / p.perPlane
+	if p.windows == 1 {
+		p.lines = roundTo(p.lines, rowMultiple)
+	}
+	p.perPlane = (p.whole + p.lines - 1) / p.lines
+	// Where there are few pieces, as at the end of a network, they are cut along the channels too, so that each thread has some.
+	_, width := vec.MatMulTile[float32]()
+	pieces := planes * p.perPlane
+	p.parts = max((wantedPieces+pieces/2)/pieces, 1)
+	p.columns = roundTo((j.rows+p.parts-1)/p.parts, int64(width))
+	p.parts = (j.rows + p.columns - 1) / p.columns
+	j.pieces = pieces * p.parts
 }
 
-// A line of the kernel is added to the sums of those before it, which wait in the result. The order of a sum is that of the other
-// kernel for channels last: over the elements of the kernel, and for each over the channels.
-
-// line multiplies what the windows of a line see with the weight, one line of the kernel after the other.
-func (j *paddedRows) line(to, padded []float32) bool {
-	p := &j.byPads
-	for k := range p.kernel {
-		for term := int64(0); term < p.run; term += vec.MostSteps {
-			from, steps := padded[k*p.apart*p.length+term:], min(vec.MostSteps, p.run-term)
-			if !j.right.AddMatMul(to, from, int(k*p.run+term), int(steps), int(j.out.dims[2]), int(j.step[2]*j.channels), 0, int(j.rows), int(j.rows), k+term == 0) {
-				return false
-			}
+// inside reports whether no window sees what is outside of the image, which has its channels last.
+func (j *convolving[T]) inside() bool {
+	if !isLast(&j.all[left]) {
+		return false
+	}
+	low, high := bounds(j.taps)
+	for axis, n := range j.out.dims {
+		if low[axis] < 0 || (n-1)*j.step[axis]+high[axis] >= j.in.dims[axis] {
+			return false
 		}
 	}
 	return true
 }
 
+// lined is a call as work that is cut into lines of windows, and those into channels where there are few.
+type lined convolving[float32]
+
+// Lines that two pieces see are padded by both: a piece has many lines where its image is small, and else the product takes much
+// longer than the copy. Pieces of the same lines are multiplied together where one thread has them. The order of a sum is over the
+// lines of the kernel, in each over its elements, and for each over the channels.
+
+// part computes pieces lo to hi-1.
+func (j *lined) part(_ *device.Call, lo, hi int64) error {
+	pool := scratchPool[float32]()
+	s := pool.Get().(*scratch[float32])
+	defer pool.Put(s)
+	b := j.epilogue.begin()
+	defer j.epilogue.end(b)
+	p := &j.byPads
+	for lo < hi {
+		block, part := lo/p.parts, lo%p.parts
+		end := min(hi-lo+part, p.parts) // of the parts
+		from, to := part*p.columns, min(end*p.columns, j.rows)
+		plane, line := block/p.perPlane, block%p.perPlane*p.lines
+		lines := min(p.lines, p.whole-line)
+		first := (plane*p.whole+line)*p.windows*j.rows + from
+		w := vec.Windows{
+			Lines: int(lines), PerLine: int(p.windows), Line: int(p.step * p.length), Step: int(j.step[2] * j.channels),
+			Runs: int(p.kernel), Run: int(p.run), Apart: int(p.apart * p.length),
+		}
+		if !j.right.AddWindows(j.out.data[first:], j.lines(s, plane, line, lines), w, 0, int(from), int(to-from), int(j.rows), true) {
+			return misfit()
+		}
+		if err := j.epilogue.rows(b, first, lines*p.windows, j.rows, to-from); err != nil {
+			return err
+		}
+		lo += end - part
+	}
+	return nil
+}
+
+// lines are what windows see from the first line of a plane of the result on: the image, or padded lines.
+func (j *lined) lines(s *scratch[float32], plane, line, lines int64) []float32 {
+	p := &j.byPads
+	if !p.inPlace {
+		j.pad(s, plane, line*p.step, (lines-1)*p.step+(p.kernel-1)*p.apart+1)
+		return s.columns
+	}
+	im, tap := &j.in, &j.taps[0] // the first that a window sees
+	at := plane/j.out.dims[0]*im.dims[0] + plane%j.out.dims[0]*j.step[0] + tap[0]
+	return im.data[at*im.dims[1]*im.dims[2]*im.channels+(line*p.step+tap[1])*p.length+tap[2]*im.channels:]
+}
+
 // pad fills s.columns with lines of a plane of the image, which windows see from element first on.
-func (j *paddedRows) pad(s *scratch[float32], plane, first, lines int64) {
+func (j *lined) pad(s *scratch[float32], plane, first, lines int64) {
 	im, length := &j.in, j.byPads.length
 	s.columns = grown(s.columns, lines*length)
 	tap := &j.taps[0] // the first that a window sees

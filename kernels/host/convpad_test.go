@@ -10,16 +10,16 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// TestConvolutionsOfPaddedLines compares convolutions whose windows read padded lines with the kernels for any layout, and looks
-// at which convolutions these are. The elements are small integers, so that sums are exact in every order. Images come with
+// TestConvolutionsOfLines compares convolutions whose windows read lines with the kernels for any layout, and looks at which
+// convolutions these are. The elements are small integers, so that sums are exact in every order. Images come with
 // their channels last, and first.
-func TestConvolutionsOfPaddedLines(t *testing.T) {
+func TestConvolutionsOfLines(t *testing.T) {
 	triple := func(a, b, c int) [op.MaxSpatial]int { return [op.MaxSpatial]int{a, b, c} }
 	one, none := triple(1, 1, 1), triple(0, 0, 0)
 	cases := []struct {
-		what   string
-		c      convCase
-		padded bool
+		what  string
+		c     convCase
+		lined bool
 	}{
 		{"a first layer", convCase{2, 1, 3, 24, triple(1, 35, 47), triple(1, 3, 3), triple(1, 2, 2), one, triple(0, 1, 1), 2}, true},
 		{"columns of two panels and a half", convCase{1, 1, 7, 70, triple(1, 20, 24), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, true},
@@ -28,8 +28,17 @@ func TestConvolutionsOfPaddedLines(t *testing.T) {
 		{"lines of the kernel far apart", convCase{2, 1, 4, 9, triple(1, 17, 71), triple(1, 3, 2), triple(1, 3, 1), triple(1, 4, 1), triple(0, 3, 0), 2}, true},
 		{"one line", convCase{3, 1, 5, 8, triple(1, 1, 64), triple(1, 1, 5), triple(1, 1, 1), one, triple(0, 0, 2), 1}, true},
 		{"planes of a volume", convCase{1, 1, 4, 6, triple(3, 7, 24), triple(1, 3, 3), triple(2, 1, 1), one, triple(1, 1, 1), 3}, true},
-		{"no overlap", convCase{1, 1, 3, 8, triple(1, 48, 48), triple(1, 4, 4), triple(1, 4, 4), one, none, 2}, false},
-		{"short lines", convCase{1, 1, 8, 8, triple(1, 20, 9), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, false},
+		{"no overlap", convCase{1, 1, 3, 8, triple(1, 48, 48), triple(1, 4, 4), triple(1, 4, 4), one, none, 2}, true},
+		{"short lines", convCase{1, 1, 8, 8, triple(1, 20, 9), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, true},
+		{"no padding", convCase{2, 1, 9, 40, triple(1, 19, 20), triple(1, 3, 5), triple(1, 1, 2), triple(1, 2, 1), none, 2}, true},
+		{"padding below and on the right alone", convCase{1, 1, 5, 16, triple(1, 15, 16), triple(1, 2, 2), triple(1, 2, 2), one, triple(0, 1, 1), 2}, true},
+		{"one element, one stride", convCase{3, 1, 65, 40, triple(1, 9, 13), one, one, one, none, 2}, true},
+		{"one element, strides", convCase{3, 1, 17, 33, triple(1, 9, 13), one, triple(1, 2, 3), one, none, 2}, true},
+		{"one element of a volume", convCase{2, 1, 17, 33, triple(4, 5, 6), one, triple(2, 1, 1), one, none, 3}, true},
+		{"one element and padding", convCase{2, 1, 17, 33, triple(3, 5, 6), one, one, one, triple(1, 2, 1), 3}, true},
+		{"many channels of few windows", convCase{1, 1, 520, 300, triple(1, 7, 7), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, true},
+		{"lines of many terms", convCase{1, 1, 1100, 30, triple(1, 5, 6), triple(1, 2, 1), one, one, none, 2}, true},
+		{"a far column", convCase{1, 1, 8, 8, triple(1, 20, 28), triple(1, 3, 1), one, triple(1, 1, 2), triple(0, 1, 0), 2}, true},
 		{"elements of the kernel far apart", convCase{1, 1, 8, 8, triple(1, 20, 28), triple(1, 3, 3), one, triple(1, 1, 2), triple(0, 1, 2), 2}, false},
 		{"a volume", convCase{1, 1, 4, 6, triple(3, 7, 24), triple(3, 3, 3), one, one, one, 3}, false},
 	}
@@ -40,7 +49,7 @@ func TestConvolutionsOfPaddedLines(t *testing.T) {
 				known, plain, call := channelsLastCase(r, rig, &test.c, turns)
 				want, got := call(), call()
 				k := known.(*program).kernel.(*sequence).stages[0].kernel.(*convolution[float32])
-				require.Equal(t, test.padded, k.padded, test.what)
+				require.Equal(t, test.lined, k.lined, test.what)
 				fill := slice[float32](want.In[0].Addr, want.In[0].Numel())
 				for i := range fill {
 					fill[i] = float32(r.IntN(5) - 2)
@@ -54,8 +63,8 @@ func TestConvolutionsOfPaddedLines(t *testing.T) {
 	})
 }
 
-// BenchmarkPaddedLines is the first layer of many networks.
-func BenchmarkPaddedLines(b *testing.B) {
+// BenchmarkConvolutionOfLines is the first layer of many networks.
+func BenchmarkConvolutionOfLines(b *testing.B) {
 	rig := newRig(b, Config{Threads: 1})
 	c := convCase{1, 1, 3, 24, [op.MaxSpatial]int{1, 224, 224}, [op.MaxSpatial]int{1, 3, 3}, [op.MaxSpatial]int{1, 2, 2}, [op.MaxSpatial]int{1, 1, 1}, [op.MaxSpatial]int{0, 1, 1}, 2}
 	var known device.Program

@@ -26,8 +26,8 @@ func init() {
 				return nil, err
 			}
 			k := &convolution[float32]{dtype: dtype.Float32, native: true, plan: planRows, right: packed, byRows: true}
-			if k.padded, err = padsLines(c); k.padded {
-				k.plan = planPadded
+			if k.lined, err = readsLines(c); k.lined {
+				k.plan = planLines
 			}
 			return k, err
 		},
@@ -134,29 +134,18 @@ func interleave(from, to *device.Operand) {
 
 // rowCut says how the rows of a product are cut into pieces and copied.
 type rowCut struct {
-	inPlace bool  // rows are lines of the image as it is
 	taps    int64 // of a line of the kernel, whose channels are neighbours in the image
 	windows int64 // of all images
 	block   int64 // windows of a piece
-	blocks  int64
-	columns int64 // channels of the result of a piece
 }
 
 const (
-	mostRows       = 240     // windows of a piece; a multiple of the rows of every tile
-	leastRows      = 48      // likewise
-	rowResults     = 1 << 16 // elements of the result of a piece: a quarter of the second-level cache
-	rowPieces      = 4       // that there are at least, where there are several tiles of channels
-	badStride      = 512     // elements: lines of a multiple of them are in the same sets of the first-level cache
-	copiedRows     = 96      // that are multiplied before the next ones are copied: about what fits the first-level cache
-	vectorElements = 16      // between copied rows, for the same reason
+	copiedTerms    = 256 // of a row that are copied at a time
+	vectorElements = 16  // between copied rows, so that they are in other sets of the first-level cache
 )
 
-// A piece is a block of windows and some channels of the result, of which a quarter of the second-level cache holds the sums.
-// Where there are few windows, as at the end of a network, pieces are cut along the channels too, so that each thread has one: then
-// what windows see is copied once for each cut. How a result is cut depends on shapes alone, and changes no bit of it.
-
-// planRows is the plan of a conv whose windows are the rows of the product.
+// planRows is the plan of a conv whose windows are copied as the rows of the product, those of kernels with gaps and of volumes. A
+// piece is a block of windows. How a result is cut depends on shapes alone, and changes no bit of it.
 func planRows(j *convolving[float32], w *op.Windows) {
 	j.work = (*rowed)(j)
 	j.rows = j.out.channels
@@ -166,21 +155,13 @@ func planRows(j *convolving[float32], w *op.Windows) {
 	if dilation := spatial(w.Dilation, w.Axes, 1); dilation[2] == 1 {
 		r.taps = kernel[2]
 	}
-	r.inPlace = len(j.taps) == 1 && j.taps[0] == [op.MaxSpatial]int64{} && j.step == neighbours && j.in.dims == j.out.dims && j.channels%badStride != 0
-	height, width := vec.MatMulTile[float32]()
-	most := min(max(rowResults/j.rows, leastRows), mostRows)
-	r.blocks = (r.windows + most - 1) / most
-	r.block = roundTo((r.windows+r.blocks-1)/r.blocks, int64(height))
-	r.blocks = (r.windows + r.block - 1) / r.block
-	parts := (rowPieces + r.blocks - 1) / r.blocks
-	r.columns = roundTo((j.rows+parts-1)/parts, int64(width))
-	j.pieces = r.blocks * ((j.rows + r.columns - 1) / r.columns)
+	r.block = leastRows
+	j.pieces = (r.windows + r.block - 1) / r.block
 }
 
-// The terms of a sum are multiplied some at a time, as many as keep a panel of the weight in the first-level cache. In between
-// the sums wait in the result, which has the dtype that they are added in.
+// The terms of a sum are copied and multiplied some at a time. In between the sums wait in the result.
 
-// rowed is a call as work that is cut into blocks of windows, and those into columns where there are few.
+// rowed is a call as work that is cut into blocks of windows.
 type rowed convolving[float32]
 
 // part computes pieces lo to hi-1.
@@ -193,28 +174,19 @@ func (j *rowed) part(_ *device.Call, lo, hi int64) error {
 	r := &j.byLines
 	terms := j.channels * int64(len(j.taps))
 	for piece := lo; piece < hi; piece++ {
-		first, from := piece%r.blocks*r.block, piece/r.blocks*r.columns
-		n, columns := min(r.block, r.windows-first), min(r.columns, j.rows-from)
-		to := j.out.data[first*j.rows+from:][:(n-1)*j.rows+columns]
-		for term := int64(0); term < terms; term += vec.MostSteps {
-			steps := min(vec.MostSteps, terms-term)
-			if r.inPlace {
-				if !j.right.AddMatMul(to, j.in.data[first*j.channels+term:], int(term), int(steps), int(n), int(j.channels), int(from), int(columns), int(j.rows), term == 0) {
-					return misfit()
-				}
-				continue
-			}
+		first := piece * r.block
+		n := min(r.block, r.windows-first)
+		for term := int64(0); term < terms; term += copiedTerms {
+			steps := min(copiedTerms, terms-term)
 			distance := steps + vectorElements
-			s.columns = grown(s.columns, copiedRows*distance)
-			for row := int64(0); row < n; row += copiedRows {
-				rows := min(copiedRows, n-row)
-				j.copyRows(s.columns, first+row, rows, term, steps, distance)
-				if !j.right.AddMatMul(to[row*j.rows:], s.columns, int(term), int(steps), int(rows), int(distance), int(from), int(columns), int(j.rows), term == 0) {
-					return misfit()
-				}
+			s.columns = grown(s.columns, n*distance)
+			j.copyRows(s.columns, first, n, term, steps, distance)
+			w := vec.Windows{Lines: 1, PerLine: int(n), Step: int(distance), Runs: 1, Run: int(steps)}
+			if !j.right.AddWindows(j.out.data[first*j.rows:], s.columns, w, int(term), 0, int(j.rows), int(j.rows), term == 0) {
+				return misfit()
 			}
 		}
-		if err := j.epilogue.rows(b, first*j.rows+from, n, j.rows, columns); err != nil {
+		if err := j.epilogue.rows(b, first*j.rows, n, j.rows, j.rows); err != nil {
 			return err
 		}
 	}

@@ -77,11 +77,9 @@ func (j *tiled) part(_ *device.Call, lo, hi int64) error {
 		from := im.data[((image*im.dims[0]+a/j.step[0])*im.dims[1]+b/j.step[1])*im.dims[2]*im.channels:]
 		line := (a%j.step[0]*j.step[1] + b%j.step[1]) * panelColumns(columns)
 		to := j.out.data[lo*im.dims[2]*columns:][:im.dims[2]*columns]
-		for term := int64(0); term < im.channels; term += vec.MostSteps {
-			steps := min(vec.MostSteps, im.channels-term)
-			if !j.right.AddMatMul(to, from[term:], int(term), int(steps), int(im.dims[2]), int(im.channels), int(line), int(columns), int(columns), term == 0) {
-				return misfit()
-			}
+		w := vec.Windows{Lines: 1, PerLine: int(im.dims[2]), Step: int(im.channels), Runs: 1, Run: int(im.channels)}
+		if !j.right.AddWindows(to, from, w, 0, int(line), int(columns), int(columns), true) {
+			return misfit()
 		}
 	}
 	return nil

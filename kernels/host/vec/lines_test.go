@@ -13,7 +13,7 @@ import (
 func TestLinesStayInside(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		f := newFences(t)
-		for m := 1; m <= 13; m++ {
+		for m := 1; m <= 15; m++ {
 			for _, n := range []int{1, 15, 16, 17, 31, 32, 33, 48, 64, 65, 70} {
 				for _, k := range []int{1, 3, 256, 261} {
 					for _, lda := range []int{k, k + 5, (k + 511) / 512 * 512, 1024} {
@@ -54,7 +54,7 @@ func TestLinesStayInside(t *testing.T) {
 									require.True(t, AddMatMul(c, a, b, m, n, k, lda, n, n+1))
 								default:
 									right := rightOf(b, k, n, n)
-									require.True(t, right.AddMatMul(c, a[:(m-1)*lda+steps], 0, steps, m, lda, 0, n, n+form, form == 2))
+									require.True(t, right.AddWindows(c, a[:(m-1)*lda+steps], Windows{Lines: 1, PerLine: m, Step: lda, Runs: 1, Run: steps}, 0, 0, n, n+form, form == 2))
 								}
 								require.Equal(t, want, c)
 							}, "rows %d, columns %d, k %d, distance %d, form %d", m, n, k, lda, form)

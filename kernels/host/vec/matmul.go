@@ -43,13 +43,10 @@ type tile[T Real] struct {
 	halfCols int
 	half     func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
 
-	// lines is run for rows of a that lie where they are, lda apart, and the first columns of a panel of b: as many rows as the
-	// tile has, or fewLines. nil where there is none.
-	lines func(c []T, ldc int, a []T, lda int, b []T, rows, cols int, set bool)
+	// windows adds rows of a where they lie, as w says, times panels of b, which begin stride elements apart, to the first cols
+	// columns of c, line after line; nil where there is none.
+	windows func(c, a, b []T, stride int, w Windows, cols, ldc int, set bool)
 }
-
-// fewLines is how many rows lines takes where they do not fill a tile.
-const fewLines = 4
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.
 const rowPanels = 4
@@ -61,19 +58,19 @@ const rowPanels = 4
 // Blocks: a panel of b (depth x cols) stays in the first-level cache while the
 // panels of a pass, a block of a and one of b stay in the second.
 const (
-	depth     = 256 // steps of k
-	blockRows = 96  // multiple of every tile.rows
-	blockCols = 480 // multiple of every tile.cols
-	maxTile   = 12 * 32
+	depth       = 256 // steps of k
+	blockRows   = 96  // multiple of every tile.rows
+	inPlaceRows = 98  // the same for windows, whose tiles have fourteen
+	blockCols   = 480 // multiple of every tile.cols
+	maxTile     = 12 * 32
 )
 
 // packed holds one block of each operand, where the rows of b begin, and room for a tile that c has only part of.
 type packed[T Real] struct {
-	a    [blockRows * lineStride]T
+	a    [inPlaceRows * lineStride]T
 	b    [depth * blockCols]T
 	rows [depth]int
 	edge [maxTile]T
-	last [fewLines * depth]T // rows that lines does not take, completed
 }
 
 var packs = [2]sync.Pool{{New: func() any { return new(packed[float32]) }}, {New: func() any { return new(packed[float64]) }}}
@@ -116,6 +113,14 @@ func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	return true
 }
 
+// blockRows is how many rows are multiplied with a block of b before the next ones.
+func (t *tile[T]) blockRows() int {
+	if t.windows != nil {
+		return inPlaceRows
+	}
+	return blockRows
+}
+
 // zeroRows makes the first n elements of m rows 0.
 func zeroRows[T any](c []T, m, n, ldc int) {
 	for i := 0; i < m && n > 0; i++ {
@@ -149,11 +154,11 @@ func addMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) {
 		for l := 0; l < k; l += depth {
 			steps := min(depth, k-l)
 			t.packRight(p.b[:], b[l*ldb+j:], p.rows[:steps], cols, ldb)
-			for i := 0; i < m; i += blockRows {
-				rows := min(blockRows, m-i)
-				if t.lines != nil {
+			for i, most := 0, t.blockRows(); i < m; i += most {
+				rows := min(most, m-i)
+				if t.windows != nil {
 					lines, stride := p.linesOf(a[i*lda+l:], rows, steps, lda)
-					t.lineBlock(c[i*ldc+j:], lines, p.b[:], t.cols*steps, rows, cols, steps, stride, ldc, p, set && l == 0)
+					t.windowPanels(c[i*ldc+j:], lines, p.b[:], t.cols*steps, rows, cols, steps, stride, ldc, set && l == 0)
 					continue
 				}
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
@@ -267,7 +272,7 @@ const (
 	lineStride = depth + 16 // of copied rows
 )
 
-// linesOf are rows of a for lineBlock, blockRows at most, where they lie or copied side by side.
+// linesOf are rows of a for windows, inPlaceRows at most, where they lie or copied side by side.
 func (p *packed[T]) linesOf(a []T, rows, steps, lda int) (lines []T, stride int) {
 	if lda%badStride != 0 {
 		return a, lda
@@ -276,30 +281,11 @@ func (p *packed[T]) linesOf(a []T, rows, steps, lda int) (lines []T, stride int)
 	return p.a[:], lineStride
 }
 
-// lineBlock is block for rows of a where they lie. Those that lines does not take are completed with zeros.
-func (t *tile[T]) lineBlock(c, a, b []T, strideB, rows, cols, steps, lda, ldc int, p *packed[T], set bool) {
-	whole := rows - rows%fewLines
-	rest, last, sums := rows-whole, p.last[:fewLines*steps], p.edge[:fewLines*t.cols]
-	if rest > 0 {
-		clear(last)
-		copyRows(last, a[whole*lda:], rest, steps, steps, lda)
-	}
+// windowPanels is block for rows of a where they lie, one panel after the other.
+func (t *tile[T]) windowPanels(c, a, b []T, strideB, rows, cols, steps, lda, ldc int, set bool) {
+	w := Windows{Lines: 1, PerLine: rows, Step: lda, Runs: 1, Run: steps}
 	for j := 0; j < cols; j += t.cols {
-		right, width := b[j/t.cols*strideB:][:t.cols*steps], min(t.cols, cols-j)
-		for i, n := 0, 0; i < whole; i += n {
-			if n = fewLines; i+t.rows <= whole {
-				n = t.rows
-			}
-			t.lines(c[i*ldc+j:], ldc, a[i*lda:], lda, right, n, width, set)
-		}
-		if rest > 0 {
-			to := c[whole*ldc+j:]
-			if !set {
-				copyRows(sums, to, rest, width, t.cols, ldc)
-			}
-			t.lines(sums, t.cols, last, steps, right, fewLines, t.cols, set)
-			copyRows(to, sums, rest, width, ldc, t.cols)
-		}
+		t.windows(c[j:], a, b[j/t.cols*strideB:], strideB, w, min(t.cols, cols-j), ldc, set)
 	}
 }
 

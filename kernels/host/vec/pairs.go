@@ -17,7 +17,7 @@ import (
 // A pairTile multiplies rows of a with a panel of b, of which each element is a pair: that of rows 2l and 2l+1 in its lower and
 // upper half. The sums are set, side by side: see pairs_amd64.s.
 type pairTile struct {
-	run, few func(c *float32, a *uint16, lda int, b *uint32, pairs int) // for pairRows and fewLines rows of a; nil: there is no tile
+	run, few func(c *float32, a *uint16, lda int, b *uint32, pairs int) // for pairRows and fewPairs rows of a; nil: there is no tile
 
 	// pack lays out so many pairs of rows of b, of pairCols columns, and least goes through a row. Both return the least of what
 	// they are given and the magnitudes of the elements: their bits without sign, less 1, so that 0 is the largest.
@@ -27,6 +27,7 @@ type pairTile struct {
 
 const (
 	pairRows, pairCols = 12, 32
+	fewPairs           = 4       // rows of a tile for what is left over
 	pairBlock          = 1 << 17 // pairs of b in half of the second-level cache, for all rows of a
 	packedPairs        = 16      // that all panels take up together, so that rows of b are read on and on
 	noMagnitude        = math.MaxUint16
@@ -55,7 +56,7 @@ func MatMulPairs(c, a, b []uint16, m, n, k, lda, ldb, ldc int) bool {
 	}
 	p := takePairs()
 	defer p.give()
-	if p.a, p.m, p.k, p.lda = a, m, k, lda; m < fewLines {
+	if p.a, p.m, p.k, p.lda = a, m, k, lda; m < fewPairs {
 		p.thin(c, b, n, ldb, ldc)
 		return true
 	}
@@ -258,7 +259,7 @@ func (p *productPairs) multiply(c []uint16, panels []uint32, cols, ldc int, leas
 	for i := 0; i < p.m; {
 		tall, run := pairRows, p.run
 		if p.m-i < pairRows {
-			tall, run = fewLines, p.few
+			tall, run = fewPairs, p.few
 		}
 		have := min(tall, p.m-i)
 		rows, lda := p.rowsFrom(i, have, tall)
@@ -270,7 +271,8 @@ func (p *productPairs) multiply(c []uint16, panels []uint32, cols, ldc int, leas
 				_ = rows[(tall-1)*lda+2*pairs-1]
 				run(&p.sums[0], &rows[0], lda, &panels[j*pairs : (j+pairCols)*pairs][0], pairs)
 			} else {
-				active.tile32.lines(p.sums[:], pairCols, p.wideA, p.k, p.wideB[j*p.k:][:pairCols*p.k], tall, pairCols, true)
+				w := Windows{Lines: 1, PerLine: tall, Step: p.k, Runs: 1, Run: p.k}
+				active.tile32.windows(p.sums[:], p.wideA, p.wideB[j*p.k:], 0, w, pairCols, pairCols, true)
 			}
 			width := min(pairCols, cols-j)
 			for r := range have {

@@ -54,50 +54,34 @@ func (r *Right) MatMul(c, a []float32, m, from, n, lda, ldc int) bool {
 	return true
 }
 
-// AddMatMul adds a (m x steps, row-major, leading dimension lda) times rows first to first+steps-1 of r, and of these columns
-// from to from+n-1, to c (m x n, leading dimension ldc), or with set makes c that product. steps is at most [MostSteps]; m and
-// first are any numbers that fit, and from is as in MatMul. Rows of a may overlap: lda may be less than steps. It reports false and
-// leaves c alone for operands that do not fit, and runs on the calling thread.
-func (r *Right) AddMatMul(c, a []float32, first, steps, m, lda, from, n, ldc int, set bool) bool {
+// addRows adds a (m x steps, row-major, leading dimension lda, which may be less than steps) times rows first to first+steps-1 of r,
+// depth at most, and of these columns from to from+n-1, to c (m x n, leading dimension ldc), or with set makes c that product.
+// The caller has seen to it that all of it fits.
+func (r *Right) addRows(c, a []float32, first, steps, m, lda, from, n, ldc int, set bool) {
 	t := &r.tile
-	if from < 0 || from%t.cols != 0 || n < 0 || n > r.n-from || first < 0 || steps < 0 || steps > min(depth, r.k-first) ||
-		m < 0 || !fits(len(c), m, n, ldc) || lda < 0 || m > 0 && !within(len(a), m, lda, steps) {
-		return false
-	}
-	thin := m < t.least() && (t.lines == nil || m == 1)
+	thin := m < t.least()
 	if set && (steps == 0 || thin) {
 		zeroRows(c, m, n, ldc)
-	}
-	if m == 0 || n == 0 || steps == 0 {
-		return true
 	}
 	if thin {
 		for i := range m {
 			r.thinRow(c[i*ldc:][:n], a[i*lda:][:steps], first, from)
 		}
-		return true
+		return
 	}
 	pool := packsOf[float32]()
 	p := pool.Get().(*packed[float32])
 	b := r.panels[from*r.k+first*t.cols:]
-	if t.lines != nil {
-		t.lineBlock(c, a, b, t.cols*r.k, m, n, steps, lda, ldc, p, set)
-		m = 0
-	}
 	for i := 0; i < m; i += blockRows {
 		rows := min(blockRows, m-i)
 		t.packLeft(p.a[:], a[i*lda:], rows, steps, lda)
 		t.block(c[i*ldc:], p.a[:], b, t.rows*steps, t.cols*r.k, rows, n, steps, ldc, &p.edge, set)
 	}
 	pool.Put(p)
-	return true
 }
 
-// HasLines reports whether AddMatMul reads rows of float32 where they lie, which makes it much faster.
-func HasLines() bool { return active.tile32.lines != nil }
-
-// MostSteps is the largest number of rows that [Right.AddMatMul] takes at a time.
-const MostSteps = depth
+// HasLines reports whether AddWindows reads rows where they lie, which makes it much faster.
+func HasLines() bool { return active.tile32.windows != nil }
 
 // blocks goes through c as MatMul does, and packs blocks of a only.
 func (r *Right) blocks(c, a []float32, m, from, n, lda, ldc int) {
@@ -108,11 +92,11 @@ func (r *Right) blocks(c, a []float32, m, from, n, lda, ldc int) {
 		for l := 0; l < r.k; l += depth {
 			steps := min(depth, r.k-l)
 			b := r.panels[(from+j)*r.k+l*t.cols:]
-			for i := 0; i < m; i += blockRows {
-				rows := min(blockRows, m-i)
-				if t.lines != nil {
+			for i, most := 0, t.blockRows(); i < m; i += most {
+				rows := min(most, m-i)
+				if t.windows != nil {
 					lines, stride := p.linesOf(a[i*lda+l:], rows, steps, lda)
-					t.lineBlock(c[i*ldc+j:], lines, b, t.cols*r.k, rows, cols, steps, stride, ldc, p, l == 0)
+					t.windowPanels(c[i*ldc+j:], lines, b, t.cols*r.k, rows, cols, steps, stride, ldc, l == 0)
 					continue
 				}
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)

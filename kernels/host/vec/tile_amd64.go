@@ -29,29 +29,6 @@ func checkedColumn(c, a, b []float32, m, k, lda, ldb, ldc int, set bool) {
 func tileAt6x64(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)
 
 //go:noescape
-func lines12x32(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
-
-//go:noescape
-func lines12x16(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
-
-//go:noescape
-func lines4x32(c *float32, ldc int, a *float32, lda int, b *float32, steps, cols int, set bool)
-
-// checkedLines is lines of AVX-512 with a look at the operands before.
-func checkedLines(c []float32, ldc int, a []float32, lda int, b []float32, rows, cols int, set bool) {
-	steps := len(b) / (2 * lanes512)
-	_, _ = c[(rows-1)*ldc+cols-1], a[(rows-1)*lda+steps-1]
-	run := lines12x32
-	switch {
-	case rows == fewLines:
-		run = lines4x32
-	case cols <= lanes512:
-		run = lines12x16
-	}
-	run(&c[0], ldc, &a[0], lda, &b[0], steps, cols, set)
-}
-
-//go:noescape
 func tile12x16(c *float64, ldc int, a, b *float64, steps int, set bool)
 
 // tiles256 sets the tiles of AVX2: six rows of two vectors leave four registers of sixteen for two vectors of b and two
@@ -68,7 +45,7 @@ func (t *table) dots256() {
 
 // tiles512 sets those of AVX-512: twelve rows of two vectors, in 32 registers.
 func (t *table) tiles512() {
-	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, nil, row512, checkedColumn, 4 * lanes512, checkedTileAt(12, 6, 4*lanes512, tileAt6x64), checkedLines}
+	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, nil, row512, checkedColumn, 4 * lanes512, checkedTileAt(12, 6, 4*lanes512, tileAt6x64), windows512}
 	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, 0, nil, nil}
 }
 
