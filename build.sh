@@ -58,6 +58,7 @@ usage: ./build.sh COMMAND
   bench triton    print what compiled kernels ask of a GPU, beside shaders by hand, and what compiling and launching them costs
   bench triton-core [--all | --tenth N] [--only REGEX] [--report FILE]
                   run a tenth of the test_core.py of Triton 3.6.0's source, in TRITON_SOURCE, and count what passes
+  bench arm64     count the instructions of the CPU's loops on arm64 under an emulator, NEON beside portable (Linux)
   bench code [REV]
                   print sizes, comments and import cycles of REV and of the working tree
   bench pair [-rounds N] [-only REGEX] REV NAME [ARGS]
@@ -936,6 +937,15 @@ bench() {
         GOEXPERIMENT=$simd go test -v -run 'Counts$' -bench Compile ./tritonlang || return 1
         (bench triton_counts) || return 1
         set -- triton_launch
+    fi
+    if [ "$1" = arm64 ]; then
+        [ "$(uname -s)" = Linux ] || { echo 'build.sh: bench arm64 is for Linux, whose emulator counts instructions' >&2 && exit 1; }
+        need_emulator
+        need_go
+        need_python
+        shift
+        "$python" bench/arm64.py "$@"
+        return
     fi
     if [ "$1" = pair ]; then venv .venv-bench bench; fi
     if [ "$1" = triton-core ]; then

@@ -9,24 +9,66 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec/neon"
 )
 
-// shortRow is the number of elements below which a call to C, some 40 ns, takes longer than the portable loop. Functions that round
-// correctly or not at all leave shorter rows to it; the others must not, because the length of a row does not show in its results.
-const shortRow = 16
+// shortRow is the number of elements below which a call to C, some 35 ns, takes longer than a portable loop that adds. Functions that
+// round correctly or not at all leave shorter rows to it, and so do reductions, which depend on their row as a whole; the others must
+// not, because the length of a row does not show in its results.
+const shortRow = 64
 
 // useC chooses the loops of package neon.
 func (t *table) useC() {
 	t.pairsInC()
 	t.functionsInC()
 	t.conversionsInC()
-	t.sum, t.sumSquares, t.sumDeviations = neon.Sum, neon.SumSquares, neon.SumDeviations
-	t.max, t.min = neon.Largest, neon.Smallest
-	t.sumColumns, t.maxColumns, t.minColumns = neon.SumColumns, neon.MaxColumns, neon.MinColumns
-	t.standardize, t.softmax = neon.Standardize, neon.Softmax
+	t.reductionsInC()
 	t.depthwise = func(to, x, w []float32, taps []Tap, n, step, channels int) {
 		neon.Depthwise(to, x, w, tapsInC(taps), n, step, channels)
 	}
 	t.maxDeep = func(to, x []float32, taps []Tap, n, step, channels int) {
 		neon.MaxDeep(to, x, tapsInC(taps), n, step, channels)
+	}
+}
+
+// reductionsInC chooses loops of one row or several.
+func (t *table) reductionsInC() {
+	t.sum, t.sumSquares = reductionInC(neon.Sum, t.sum), reductionInC(neon.SumSquares, t.sumSquares)
+	t.max, t.min = reductionInC(neon.Largest, t.max), reductionInC(neon.Smallest, t.min)
+	t.sumColumns = columnsInC(neon.SumColumns, t.sumColumns)
+	t.maxColumns, t.minColumns = columnsInC(neon.MaxColumns, t.maxColumns), columnsInC(neon.MinColumns, t.minColumns)
+	t.softmax = neon.Softmax
+	deviations, standardize := t.sumDeviations, t.standardize
+	t.sumDeviations = func(x []float32, mean float64) float64 {
+		if len(x) < shortRow {
+			return deviations(x, mean)
+		}
+		return neon.SumDeviations(x, mean)
+	}
+	t.standardize = func(dst, src, weight, bias []float32, mean, scale float64) {
+		if len(src) < shortRow {
+			standardize(dst, src, weight, bias, mean, scale)
+			return
+		}
+		neon.Standardize(dst, src, weight, bias, mean, scale)
+	}
+}
+
+// reductionInC leaves short rows to a portable loop.
+func reductionInC[R any](long, short func(x []float32) R) func(x []float32) R {
+	return func(x []float32) R {
+		if len(x) < shortRow {
+			return short(x)
+		}
+		return long(x)
+	}
+}
+
+// columnsInC leaves few elements to a portable loop, which folds a column in the same order, with the same roundings.
+func columnsInC[A any](long, short func(as []A, x []float32, stride, rows int)) func(as []A, x []float32, stride, rows int) {
+	return func(as []A, x []float32, stride, rows int) {
+		if len(as)*rows < shortRow {
+			short(as, x, stride, rows)
+			return
+		}
+		long(as, x, stride, rows)
 	}
 }
 
@@ -65,7 +107,8 @@ func (t *table) pairsInC() {
 			},
 		}
 	}
-	t.pow, t.leakyRelu = neon.Pow, neon.LeakyRelu
+	t.pow, t.exp2, t.atan2 = neon.Pow, neon.Exp2, neon.Atan2
+	t.leakyRelu, t.softplus = neon.LeakyRelu, neon.Softplus
 	t.less, t.lessEqual = comparisonInC(neon.Less, t.less), comparisonInC(neon.LessEqual, t.lessEqual)
 	t.equal, t.notEqual = comparisonInC(neon.Equal, t.equal), comparisonInC(neon.NotEqual, t.notEqual)
 	t.lessInt32 = rowsInC(neon.LessInt32, t.lessInt32)

@@ -6,7 +6,7 @@
 #include "rows.h"
 #include "vectors.h"
 
-// tap_at is the run of window i at a tap, from channel c on.
+// AT is the run of window i at a tap, from channel c on, and WEIGHT are its weights.
 #define AT(i, t) (x + (i) * step + taps[t].offset + c)
 #define WEIGHT(t) (w + (size_t)taps[t].number * channels + c)
 
@@ -42,21 +42,29 @@ void neon_depthwise(float *to, const float *x, const float *w, const neon_tap *t
     }
 }
 
-// The first of equals stays, and nothing replaces NaN.
-INLINE narrow topmost(narrow v, narrow top) { return pick_n(vornq_u32(vcleq_f32(v, top), vceqq_f32(top, top)), top, v); }
-
+// Of two equal operands of larger the second stays: what has been seen before. Four vectors of channels share the address of a tap.
 void neon_max_deep(float *to, const float *x, const neon_tap *taps, size_t count, size_t n, size_t step, size_t channels) {
     for (size_t i = 0; i < n; i++) {
         float *y = to + i * channels;
         size_t c = 0;
+        for (; c + 16 <= channels; c += 16) {
+            const float *p = AT(i, 0);
+            narrow m0 = vld1q_f32(p), m1 = vld1q_f32(p + 4), m2 = vld1q_f32(p + 8), m3 = vld1q_f32(p + 12);
+            for (size_t t = 1; t < count; t++) {
+                p = AT(i, t);
+                m0 = larger(vld1q_f32(p), m0), m1 = larger(vld1q_f32(p + 4), m1);
+                m2 = larger(vld1q_f32(p + 8), m2), m3 = larger(vld1q_f32(p + 12), m3);
+            }
+            vst1q_f32(y + c, m0), vst1q_f32(y + c + 4, m1), vst1q_f32(y + c + 8, m2), vst1q_f32(y + c + 12, m3);
+        }
         for (; c + 4 <= channels; c += 4) {
             narrow top = vld1q_f32(AT(i, 0));
-            for (size_t t = 1; t < count; t++) top = topmost(vld1q_f32(AT(i, t)), top);
+            for (size_t t = 1; t < count; t++) top = larger(vld1q_f32(AT(i, t)), top);
             vst1q_f32(y + c, top);
         }
         for (; c < channels; c++) {
             narrow top = n_(*AT(i, 0));
-            for (size_t t = 1; t < count; t++) top = topmost(n_(*AT(i, t)), top);
+            for (size_t t = 1; t < count; t++) top = larger(n_(*AT(i, t)), top);
             y[c] = vgetq_lane_f32(top, 0);
         }
     }

@@ -144,3 +144,24 @@ void neon_leaky_relu(float *dst, const float *src, float slope, size_t n) {
         store_few(dst + i, pick_n(vcgtzq_f32(x), x, vmulq_f32(x, s)), n - i);
     }
 }
+
+// log1p(exp(-|y|)), plus y where y is positive.
+INLINE wide softplus_w(wide y) {
+    wide l = log1p_w(exp_w(vnegq_f64(abs_w(y))));
+    return vaddq_f64(l, pick_w(vcgtzq_f64(y), y, w_(0)));
+}
+
+INLINE wide softplus_of(wide x, wide beta, wide threshold) {
+    wide y = vmulq_f64(x, beta);
+    return pick_w(vcgtq_f64(y, threshold), x, vdivq_f64(softplus_w(y), beta));
+}
+
+void neon_softplus(float *dst, const float *src, float beta, float threshold, size_t n) {
+    wide b = w_(beta), limit = w_(threshold);
+    for (size_t i = 0; i < n; i += 4) {
+        narrow x = i + 4 <= n ? vld1q_f32(src + i) : load_few(src + i, n - i);
+        narrow y = narrow_w(softplus_of(low_w(x), b, limit), softplus_of(high_w(x), b, limit));
+        if (i + 4 <= n) vst1q_f32(dst + i, y);
+        else store_few(dst + i, y, n - i);
+    }
+}

@@ -10,6 +10,12 @@ package neon
 #cgo nocallback neon_pair
 #cgo noescape neon_pow
 #cgo nocallback neon_pow
+#cgo noescape neon_exp2
+#cgo nocallback neon_exp2
+#cgo noescape neon_atan2
+#cgo nocallback neon_atan2
+#cgo noescape neon_softplus
+#cgo nocallback neon_softplus
 #cgo noescape neon_leaky_relu
 #cgo nocallback neon_leaky_relu
 #cgo noescape neon_compare
@@ -145,6 +151,19 @@ func (op Operation) SV(dst []float32, a float32, b []float32) {
 
 // Pow sets dst to the powers of x by y, as math.Pow defines them.
 func Pow(dst, x, y []float32) { C.neon_pow(floats(dst), floats(x), floats(y), C.size_t(len(dst))) }
+
+// Exp2 sets dst to the powers of 2 by src.
+func Exp2(dst, src []float32) { C.neon_exp2(floats(dst), floats(src), C.size_t(len(src))) }
+
+// Atan2 sets dst to the angles of the points (x, y).
+func Atan2(dst, y, x []float32) {
+	C.neon_atan2(floats(dst), floats(y), floats(x), C.size_t(len(dst)))
+}
+
+// Softplus sets dst to log(1+exp(beta*x))/beta for x = src, and to x where beta*x is above threshold.
+func Softplus(dst, src []float32, beta, threshold float32) {
+	C.neon_softplus(floats(dst), floats(src), C.float(beta), C.float(threshold), C.size_t(len(src)))
+}
 
 // LeakyRelu sets dst to src where it is positive, else to slope*src.
 func LeakyRelu(dst, src []float32, slope float32) {

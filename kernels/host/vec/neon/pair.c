@@ -98,3 +98,35 @@ void neon_pow(float *dst, const float *x, const float *y, size_t n) {
     for (; i + 4 <= n; i += 4) vst1q_f32(dst + i, pow_n(vld1q_f32(x + i), vld1q_f32(y + i)));
     if (i < n) store_few(dst + i, pow_n(load_few(x + i, n - i), load_few(y + i, n - i)), n - i);
 }
+
+// The bits are those of powers of 2 above.
+INLINE wide any_exp2(wide y) { return pick_w(vceqq_f64(y, y), exp2_w(y), y); }
+
+void neon_exp2(float *dst, const float *src, size_t n) {
+    for (size_t i = 0; i < n; i += 4) {
+        narrow y = i + 4 <= n ? vld1q_f32(src + i) : load_few(src + i, n - i);
+        narrow p = narrow_w(any_exp2(low_w(y)), any_exp2(high_w(y)));
+        if (i + 4 <= n) vst1q_f32(dst + i, p);
+        else store_few(dst + i, p, n - i);
+    }
+}
+
+// The point (1, 1) stands for one with two infinities and (1, 0) for the origin; the signs tell the quadrant, those of zeros too.
+INLINE wide atan2_w(wide y, wide x) {
+    wide one = w_(1), inf = w_(__builtin_inf()), a = abs_w(y), b = abs_w(x);
+    wide_mask both = vandq_u64(vceqq_f64(a, inf), vceqq_f64(b, inf));
+    a = pick_w(both, one, a), b = pick_w(both, one, b);
+    b = pick_w(vandq_u64(vceqzq_f64(a), vceqzq_f64(b)), one, b);
+    wide r = angle(a, b);
+    return signed_w(pick_w(vcltzq_f64(signed_w(one, x)), vsubq_f64(w_(PI), r), r), y);
+}
+
+void neon_atan2(float *dst, const float *y, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i += 4) {
+        narrow a = i + 4 <= n ? vld1q_f32(y + i) : load_few(y + i, n - i);
+        narrow b = i + 4 <= n ? vld1q_f32(x + i) : load_few(x + i, n - i);
+        narrow r = narrow_w(atan2_w(low_w(a), low_w(b)), atan2_w(high_w(a), high_w(b)));
+        if (i + 4 <= n) vst1q_f32(dst + i, r);
+        else store_few(dst + i, r, n - i);
+    }
+}

@@ -27,6 +27,9 @@ enum { NEON_ROWS, NEON_RIGHT_SCALAR, NEON_LEFT_SCALAR, NEON_SHAPES };
 void neon_pair(int f, int shape, float *dst, const float *a, const float *b, size_t n);
 
 void neon_pow(float *dst, const float *x, const float *y, size_t n);
+void neon_exp2(float *dst, const float *src, size_t n);
+void neon_atan2(float *dst, const float *y, const float *x, size_t n);
+void neon_softplus(float *dst, const float *src, float beta, float threshold, size_t n);
 void neon_leaky_relu(float *dst, const float *src, float slope, size_t n);
 
 // Comparisons, whose results are 0 or 1.
