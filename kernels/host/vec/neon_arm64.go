@@ -31,10 +31,11 @@ func (t *table) useC() {
 // reductionsInC chooses loops of one row or several.
 func (t *table) reductionsInC() {
 	t.sum, t.sumSquares = reductionInC(neon.Sum, t.sum), reductionInC(neon.SumSquares, t.sumSquares)
-	t.max, t.min = reductionInC(neon.Largest, t.max), reductionInC(neon.Smallest, t.min)
+	t.max, t.min = reductionInC(neon.Top, t.max), reductionInC(neon.Bottom, t.min)
 	t.sumColumns = columnsInC(neon.SumColumns, t.sumColumns)
 	t.maxColumns, t.minColumns = columnsInC(neon.MaxColumns, t.maxColumns), columnsInC(neon.MinColumns, t.minColumns)
-	t.softmax = neon.Softmax
+	t.softmax, t.weigh = neon.Softmax, weighInC(t.weigh)
+	t.searchesInC()
 	deviations, standardize := t.sumDeviations, t.standardize
 	t.sumDeviations = func(x []float32, mean float64) float64 {
 		if len(x) < shortRow {
@@ -48,6 +49,45 @@ func (t *table) reductionsInC() {
 			return
 		}
 		neon.Standardize(dst, src, weight, bias, mean, scale)
+	}
+}
+
+// weighInC leaves columns that fill no vectors to the portable loop, as tiles do not have them.
+func weighInC(portable func(s, tops, sums, factors []float32, scaling int)) func(s, tops, sums, factors []float32, scaling int) {
+	return func(s, tops, sums, factors []float32, scaling int) {
+		if len(tops)%4 != 0 {
+			portable(s, tops, sums, factors, scaling)
+			return
+		}
+		neon.Weigh(s, tops, sums, factors, scaling)
+	}
+}
+
+// searchesInC chooses loops that look for the largest element.
+func (t *table) searchesInC() {
+	largest, find, columns := t.largest, t.find, t.argColumns
+	t.largest = func(x []float32, flip uint32) float32 {
+		if len(x) < shortRow {
+			return largest(x, flip)
+		}
+		return neon.Largest(x, flip)
+	}
+	t.find = func(x []float32, v float32, flip uint32) int {
+		if len(x) < shortRow {
+			return find(x, v, flip)
+		}
+		// C looks for the element as it lies in memory.
+		if i := neon.Find(x, math.Float32frombits(math.Float32bits(v)^flip)); i < len(x) {
+			return i
+		}
+		return -1
+	}
+	t.argColumns = func(best []float32, at []int32, x []float32, flip uint32, index int32) {
+		if len(x) < shortRow {
+			columns(best, at, x, flip, index)
+			return
+		}
+		neon.ArgColumns(best, at, x, flip, index)
 	}
 }
 

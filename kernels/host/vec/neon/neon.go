@@ -54,6 +54,14 @@ package neon
 #cgo nocallback neon_standardize
 #cgo noescape neon_softmax
 #cgo nocallback neon_softmax
+#cgo noescape neon_weigh
+#cgo nocallback neon_weigh
+#cgo noescape neon_largest
+#cgo nocallback neon_largest
+#cgo noescape neon_find
+#cgo nocallback neon_find
+#cgo noescape neon_arg_columns
+#cgo nocallback neon_arg_columns
 #cgo noescape neon_depthwise
 #cgo nocallback neon_depthwise
 #cgo noescape neon_max_deep
@@ -234,11 +242,11 @@ func SumDeviations(x []float32, mean float64) float64 {
 	return float64(C.neon_sum_deviations(floats(x), C.double(mean), C.size_t(len(x))))
 }
 
-// Largest is the largest element, NaN if there is one, -Inf of none.
-func Largest(x []float32) float32 { return float32(C.neon_max(floats(x), C.size_t(len(x)))) }
+// Top is the largest element, NaN if there is one, -Inf of none.
+func Top(x []float32) float32 { return float32(C.neon_max(floats(x), C.size_t(len(x)))) }
 
-// Smallest is the smallest element, NaN if there is one, +Inf of none.
-func Smallest(x []float32) float32 { return float32(C.neon_min(floats(x), C.size_t(len(x)))) }
+// Bottom is the smallest element, NaN if there is one, +Inf of none.
+func Bottom(x []float32) float32 { return float32(C.neon_min(floats(x), C.size_t(len(x)))) }
 
 // SumColumns adds rows that lie stride elements apart to sums.
 func SumColumns(sums []float64, x []float32, stride, rows int) {
@@ -263,6 +271,26 @@ func Standardize(dst, src, weight, bias []float32, mean, scale float64) {
 // Softmax computes rows of length elements each, of which there are whole ones only.
 func Softmax(dst, src []float32, length int) {
 	C.neon_softmax(floats(dst), floats(src), C.size_t(length), C.size_t(len(src)))
+}
+
+// Weigh is a step of an online softmax along columns, whose number, that of tops, is a multiple of 4. s has whole rows of them.
+func Weigh(s, tops, sums, factors []float32, scaling int) {
+	C.neon_weigh(floats(s), floats(tops), floats(sums), floats(factors), C.int(scaling), C.size_t(len(tops)), C.size_t(len(s)))
+}
+
+// Largest is the largest element, each with the bits of flip inverted; NaN is passed over.
+func Largest(x []float32, flip uint32) float32 {
+	return float32(C.neon_largest(floats(x), C.uint32_t(flip), C.size_t(len(x))))
+}
+
+// Find is the place of the first element that equals v, the length of the row if there is none.
+func Find(x []float32, v float32) int {
+	return int(C.neon_find(floats(x), C.float(v), C.size_t(len(x))))
+}
+
+// ArgColumns goes on with the search for the first largest of each column, in row number index.
+func ArgColumns(best []float32, at []int32, x []float32, flip uint32, index int32) {
+	C.neon_arg_columns(floats(best), words(at), floats(x), C.uint32_t(flip), C.int32_t(index), C.size_t(len(x)))
 }
 
 // Tap is the Tap of package vec, whose tests compare the two. C has the same structure.

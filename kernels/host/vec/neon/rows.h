@@ -62,6 +62,18 @@ void neon_standardize(float *dst, const float *src, const float *weight, const f
 // n is a multiple of length, the number of elements of a row.
 void neon_softmax(float *dst, const float *src, size_t length, size_t n);
 
+// A step of an online softmax along columns, whose number is a multiple of 4; s has n elements, rows of as many.
+void neon_weigh(float *s, float *tops, float *sums, float *factors, int scaling, size_t columns, size_t n);
+
+// The largest element, each with the bits of flip inverted; NaN is passed over, and the answer -Inf where there is nothing else.
+float neon_largest(const float *x, uint32_t flip, size_t n);
+
+// The place of the first element that equals v, n if there is none.
+size_t neon_find(const float *x, float v, size_t n);
+
+// The search for the first largest of each column goes on in row number index.
+void neon_arg_columns(float *best, int32_t *at, const float *x, uint32_t flip, int32_t index, size_t n);
+
 // The Tap of package vec.
 typedef struct {
     int64_t offset;

@@ -94,3 +94,32 @@ void neon_softmax(float *dst, const float *src, size_t length, size_t n) {
         }
     }
 }
+
+// exp(x) for x up to 0, times the power of two that bias is the exponent of; 0 below least, and NaN of NaN.
+INLINE narrow weight(narrow x, narrow least, int32x4_t bias) {
+    mask below = vcltq_f32(x, least);
+    narrow t = fma_n(vmaxq_f32(x, least), n_(LOG2E), n_(MAGIC)), r, n = vsubq_f32(t, n_(MAGIC));
+    r = fma_n(n, n_(-LN2_REST), fma_n(n, n_(-LN2), vmaxq_f32(x, least)));
+    narrow s = float_n(vshlq_n_s32(vaddq_s32(bits_n(t), bias), 23));
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(fma_n(growth_n(r), s, s)), below));
+}
+
+void neon_weigh(float *s, float *tops, float *sums, float *factors, int scaling, size_t columns, size_t n) {
+    const float ln2 = 0x1.62e43p-1f;
+    narrow least = n_((float)(scaling - 125) * ln2), least_factor = n_(-125 * ln2);
+    int32x4_t bias = vdupq_n_s32(127 - scaling), plain = vdupq_n_s32(127);
+    for (size_t c = 0; c < columns; c += 4) {
+        narrow before = vld1q_f32(tops + c), top = before, sum = n_(0);
+        for (size_t at = c; at < n; at += columns) top = vmaxq_f32(top, vld1q_f32(s + at));
+        vst1q_f32(tops + c, top);
+        top = pick_n(vceqq_f32(top, n_(-__builtin_inff())), n_(0), top);
+        for (size_t at = c; at < n; at += columns) {
+            narrow w = weight(vsubq_f32(vld1q_f32(s + at), top), least, bias);
+            vst1q_f32(s + at, w);
+            sum = vaddq_f32(sum, w);
+        }
+        narrow factor = weight(vsubq_f32(before, top), least_factor, plain);
+        vst1q_f32(factors + c, factor);
+        vst1q_f32(sums + c, fma_n(vld1q_f32(sums + c), factor, sum));
+    }
+}
