@@ -706,12 +706,19 @@ test_darwin() {
     parts_end
 }
 
+# arm64_go: the innermost loops as code for Linux on arm64, where GCC compiles what Clang compiles for a Mac.
+arm64_go() {
+    GOOS=linux GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go_test '' -short \
+        -exec 'qemu-aarch64 -L /usr/aarch64-linux-gnu' ./kernels/host/vec
+}
+
 # darwin_parts: of shaders and graphs one case in a few, which PADDLE_MPS_LONG=1 lifts.
 darwin_parts() {
     for_mac lib
     part darwin-build status sh tests/machorun/build.sh
     part darwin-c lines sh tests/machorun/run.sh
     part darwin-go go for_mac sh tests/machorun/go.sh test
+    part arm64-go go arm64_go
     part darwin-go-rest lines sh tests/machorun/go.sh skipped
     part darwin-host junit conformance_darwin darwin-host '' 1 PADDLE_MPS_DEVICE=host
     part darwin-shaders junit conformance_darwin darwin-shaders 'float32 or int64 or bool or failures or all_cases' 5 PADDLE_MPS_DEVICE=metal

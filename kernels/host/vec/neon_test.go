@@ -1,4 +1,4 @@
-//go:build linux && arm64 && cgo && !race
+//go:build arm64 && cgo && !race
 
 package vec
 

@@ -312,10 +312,12 @@ func MaxDeep(to, x []float32, taps []Tap, n, step, channels int) {
 	C.neon_max_deep(floats(to), floats(x), windows(taps), C.size_t(len(taps)), C.size_t(n), C.size_t(step), C.size_t(channels))
 }
 
-// The addresses of slices, as C knows their elements.
+// floats is the address of a row, as C knows its elements.
 // SAFETY: the elements of both languages have the same bits, and C keeps no address.
+func floats(x []float32) *C.float { return (*C.float)(unsafe.SliceData(x)) }
 
-func floats(x []float32) *C.float   { return (*C.float)(unsafe.SliceData(x)) }
+// doubles is for float64.
+// SAFETY: see floats.
 func doubles(x []float64) *C.double { return (*C.double)(unsafe.SliceData(x)) }
 
 // halves is for 16-bit floats, whose bits they are.

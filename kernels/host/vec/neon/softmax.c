@@ -87,10 +87,8 @@ void neon_softmax(float *dst, const float *src, size_t length, size_t n) {
         float top = neon_max(src, length); // NaN if there is one
         if (__builtin_fabsf(top) <= LIMIT) {
             softmax_row(dst, src, length, top);
-        } else if (top - top == 0) {
-            softmax_wide(dst, src, length, top);
-        } else {
-            for (size_t i = 0; i < length; i++) dst[i] = __builtin_nanf("");
+        } else { // of an infinite top all is NaN, as of NaN
+            softmax_wide(dst, src, length, top - top == 0 ? top : top - top);
         }
     }
 }
