@@ -58,6 +58,7 @@ usage: ./build.sh COMMAND
   bench triton    print what compiled kernels ask of a GPU, beside shaders by hand, and what compiling and launching them costs
   bench triton-core [--all | --tenth N] [--only REGEX] [--report FILE]
                   run a tenth of the test_core.py of Triton 3.6.0's source, in TRITON_SOURCE, and count what passes
+  bench arm64     count the instructions of the CPU's loops on arm64 under an emulator, NEON beside portable (Linux)
   bench code [REV]
                   print sizes, comments and import cycles of REV and of the working tree
   bench pair [-rounds N] [-only REGEX] REV NAME [ARGS]
@@ -705,12 +706,19 @@ test_darwin() {
     parts_end
 }
 
+# arm64_go: the innermost loops as code for Linux on arm64, where GCC compiles what Clang compiles for a Mac.
+arm64_go() {
+    GOOS=linux GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go_test '' -short \
+        -exec 'qemu-aarch64 -L /usr/aarch64-linux-gnu' ./kernels/host/vec
+}
+
 # darwin_parts: of shaders and graphs one case in a few, which PADDLE_MPS_LONG=1 lifts.
 darwin_parts() {
     for_mac lib
     part darwin-build status sh tests/machorun/build.sh
     part darwin-c lines sh tests/machorun/run.sh
     part darwin-go go for_mac sh tests/machorun/go.sh test
+    part arm64-go go arm64_go
     part darwin-go-rest lines sh tests/machorun/go.sh skipped
     part darwin-host junit conformance_darwin darwin-host '' 1 PADDLE_MPS_DEVICE=host
     part darwin-shaders junit conformance_darwin darwin-shaders 'float32 or int64 or bool or failures or all_cases' 5 PADDLE_MPS_DEVICE=metal
@@ -936,6 +944,15 @@ bench() {
         GOEXPERIMENT=$simd go test -v -run 'Counts$' -bench Compile ./tritonlang || return 1
         (bench triton_counts) || return 1
         set -- triton_launch
+    fi
+    if [ "$1" = arm64 ]; then
+        [ "$(uname -s)" = Linux ] || { echo 'build.sh: bench arm64 is for Linux, whose emulator counts instructions' >&2 && exit 1; }
+        need_emulator
+        need_go
+        need_python
+        shift
+        "$python" bench/arm64.py "$@"
+        return
     fi
     if [ "$1" = pair ]; then venv .venv-bench bench; fi
     if [ "$1" = triton-core ]; then

@@ -7,7 +7,7 @@ const (
 	Portable Level = iota // plain Go
 	AVX2                  // 256-bit vectors with fused multiply-add
 	AVX512                // 512-bit vectors (F, BW, CD, DQ, VL)
-	NEON                  // 128-bit vectors of arm64, for matrix products and convolutions
+	NEON                  // 128-bit vectors of arm64
 )
 
 // String gives the level as reports print it.

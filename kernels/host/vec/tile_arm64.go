@@ -4,7 +4,7 @@ package vec
 
 import "unsafe"
 
-// The tiles of NEON are in tile_arm64.s. Other loops have no SIMD on arm64 yet: Go's simd package is for amd64 only.
+// The tiles of NEON are in tile_arm64.s. Other loops are C, in package neon, because Go's simd package is for amd64 only.
 
 //go:noescape
 func tile8x12(c *float32, ldc int, a, b *float32, steps int)
@@ -21,6 +21,7 @@ func addRow64(c *float64, x float64, b *float64, n int)
 // simdTables is the one set of loops of arm64, all of whose processors have NEON.
 func simdTables(base table) []*table {
 	base.level = NEON
+	base.useC()
 	base.tile32 = assembled(8, 12, tile8x12, addRow32)
 	base.tile64 = assembled(8, 6, tile8x6, addRow64)
 	return []*table{&base}

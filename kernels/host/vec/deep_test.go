@@ -1,0 +1,88 @@
+package vec
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// eachDepth calls f with windows of two by three taps over runs of channels, at every level.
+func eachDepth(t *testing.T, f func(t *testing.T, r *rand.Rand, taps []Tap, n, step, channels, elements int)) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(23, 24))
+		for _, channels := range []int{1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20, 33, 64, 67} {
+			for _, n := range []int{1, 2, 3, 4, 5, 8, 9} {
+				for _, apart := range []int{1, 2} {
+					line, step := n*apart+3, apart*channels
+					var taps []Tap
+					for i := range 6 {
+						taps = append(taps, Tap{Offset: (i/3*line + i%3) * channels, Number: int32((i + 2) % 6)})
+					}
+					f(t, r, taps, n, step, channels, taps[5].Offset+(n-1)*step+channels)
+				}
+			}
+		}
+	})
+}
+
+// TestDepthwise takes whole numbers, whose products and sums are exact, and numbers in (0, 1), whose sums have a rounding for each
+// product and each sum at most.
+func TestDepthwise(t *testing.T) {
+	eachDepth(t, func(t *testing.T, r *rand.Rand, taps []Tap, n, step, channels, elements int) {
+		for _, whole := range []bool{true, false} {
+			number := func() float32 {
+				if whole {
+					return float32(r.IntN(100) - 50)
+				}
+				return r.Float32()
+			}
+			x, w := make([]float32, elements), make([]float32, len(taps)*channels)
+			for i := range x {
+				x[i] = number()
+			}
+			for i := range w {
+				w[i] = number()
+			}
+			to, check := guarded(make([]float32, n*channels))
+			require.True(t, Depthwise(to, x, w, taps, n, step, channels))
+			check(t)
+			for i := range to {
+				window, c, want := i/channels, i%channels, 0.0
+				for _, tap := range taps {
+					want += float64(x[window*step+tap.Offset+c]) * float64(w[int(tap.Number)*channels+c])
+				}
+				bound := 0.0
+				if !whole {
+					bound = float64(2*len(taps)) * 0x1p-24 * want
+				}
+				require.InDelta(t, want, to[i], bound, "window %d of %d, channel %d of %d", window, n, c, channels)
+			}
+		}
+	})
+}
+
+// TestMaxDeep has NaN, infinities and zeros of both signs, of which the first stays.
+func TestMaxDeep(t *testing.T) {
+	eachDepth(t, func(t *testing.T, r *rand.Rand, taps []Tap, n, step, channels, elements int) {
+		x := specials32(r, elements)
+		to, check := guarded(make([]float32, n*channels))
+		require.True(t, MaxDeep(to, x, taps, n, step, channels))
+		check(t)
+		for i := range to {
+			window, c := i/channels, i%channels
+			want := x[window*step+taps[0].Offset+c]
+			for _, tap := range taps[1:] {
+				if v := x[window*step+tap.Offset+c]; v > want || v != v {
+					want = v
+				}
+			}
+			require.True(t, sameBits(float64(want), float64(to[i])), "window %d of %d, channel %d of %d: %g; want %g", window, n, c, channels, to[i], want)
+		}
+	})
+	nan := float32(math.NaN())
+	to := make([]float32, 1)
+	require.True(t, MaxDeep(to, []float32{nan, 1}, []Tap{{Offset: 0}, {Offset: 1}}, 1, 1, 1))
+	require.True(t, to[0] != to[0])
+}

@@ -1,0 +1,86 @@
+//go:build arm64 && cgo && !race
+
+// What Go calls. Lengths are in elements. A result may be an operand, but must not overlap one at a shifted start.
+
+#ifndef NEON_ROWS_H
+#define NEON_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Functions of one element.
+enum {
+    NEON_NEG, NEON_ABS, NEON_SQRT, NEON_RSQRT, NEON_RECIPROCAL, NEON_SQUARE, NEON_EXP, NEON_EXPM1, NEON_LOG, NEON_LOG1P, NEON_LOG2,
+    NEON_LOG10, NEON_SIN, NEON_COS, NEON_TAN, NEON_ASIN, NEON_ACOS, NEON_ATAN, NEON_TANH, NEON_SINH, NEON_COSH, NEON_ASINH, NEON_ACOSH,
+    NEON_ATANH, NEON_ERF, NEON_SIGMOID, NEON_RELU, NEON_SILU, NEON_GELU, NEON_GELU_TANH, NEON_FLOOR, NEON_CEIL, NEON_ROUND, NEON_TRUNC,
+    NEON_SIGN, NEON_MAPS
+};
+
+// neon_map sets dst to f(src). It answers how many elements it has written: n, or for sin, cos and tan the place of a vector that has
+// a finite element whose magnitude is above 2^30.
+size_t neon_map(int f, float *dst, const float *src, size_t n);
+
+// Functions of two elements, and which operand is one number for the whole row.
+enum { NEON_ADD, NEON_SUB, NEON_MUL, NEON_DIV, NEON_MAX, NEON_MIN, NEON_PAIRS };
+enum { NEON_ROWS, NEON_RIGHT_SCALAR, NEON_LEFT_SCALAR, NEON_SHAPES };
+
+void neon_pair(int f, int shape, float *dst, const float *a, const float *b, size_t n);
+
+void neon_pow(float *dst, const float *x, const float *y, size_t n);
+void neon_exp2(float *dst, const float *src, size_t n);
+void neon_atan2(float *dst, const float *y, const float *x, size_t n);
+void neon_softplus(float *dst, const float *src, float beta, float threshold, size_t n);
+void neon_leaky_relu(float *dst, const float *src, float slope, size_t n);
+
+// Comparisons, whose results are 0 or 1.
+enum { NEON_LESS, NEON_LESS_EQUAL, NEON_EQUAL, NEON_NOT_EQUAL, NEON_COMPARISONS };
+
+void neon_compare(int f, uint8_t *dst, const float *a, const float *b, size_t n);
+void neon_less_int32(uint8_t *dst, const int32_t *a, const int32_t *b, size_t n);
+
+void neon_f16_to_f32(float *dst, const uint16_t *src, size_t n);
+void neon_bf16_to_f32(float *dst, const uint16_t *src, size_t n);
+void neon_f32_to_f16(uint16_t *dst, const float *src, size_t n);
+void neon_f32_to_bf16(uint16_t *dst, const float *src, size_t n);
+void neon_to_int32(int32_t *dst, const float *src, size_t n);
+void neon_to_float32(float *dst, const double *src, size_t n);
+
+double neon_sum(const float *x, size_t n);
+double neon_sum_squares(const float *x, size_t n);
+double neon_sum_deviations(const float *x, double mean, size_t n);
+float neon_max(const float *x, size_t n);
+float neon_min(const float *x, size_t n);
+
+// Row i of x begins at x[i * stride]; all have n elements.
+void neon_sum_columns(double *sums, const float *x, size_t stride, size_t rows, size_t n);
+void neon_max_columns(float *tops, const float *x, size_t stride, size_t rows, size_t n);
+void neon_min_columns(float *tops, const float *x, size_t stride, size_t rows, size_t n);
+
+// weight and bias may be NULL.
+void neon_standardize(float *dst, const float *src, const float *weight, const float *bias, double mean, double scale, size_t n);
+
+// n is a multiple of length, the number of elements of a row.
+void neon_softmax(float *dst, const float *src, size_t length, size_t n);
+
+// A step of an online softmax along columns, whose number is a multiple of 4; s has n elements, rows of as many.
+void neon_weigh(float *s, float *tops, float *sums, float *factors, int scaling, size_t columns, size_t n);
+
+// The largest element, each with the bits of flip inverted; NaN is passed over, and the answer -Inf where there is nothing else.
+float neon_largest(const float *x, uint32_t flip, size_t n);
+
+// The place of the first element that equals v, n if there is none.
+size_t neon_find(const float *x, float v, size_t n);
+
+// The search for the first largest of each column goes on in row number index.
+void neon_arg_columns(float *best, int32_t *at, const float *x, uint32_t flip, int32_t index, size_t n);
+
+// The Tap of package vec.
+typedef struct {
+    int64_t offset;
+    int32_t number;
+} neon_tap;
+
+void neon_depthwise(float *to, const float *x, const float *w, const neon_tap *taps, size_t count, size_t n, size_t step, size_t channels);
+void neon_max_deep(float *to, const float *x, const neon_tap *taps, size_t count, size_t n, size_t step, size_t channels);
+
+#endif
