@@ -15,7 +15,7 @@ import onnx_files as files
 import pytest
 
 import paddle_mps
-from paddle_mps import _tool, memory_viz
+from paddle_mps import _bench, _tool, memory_viz
 
 SMALL: dict[str, Any] = {
     "version": 1,
@@ -211,6 +211,23 @@ def test_the_report_is_writable_before_the_checks(tmp_path: pathlib.Path, capsys
         assert "the report cannot be written" in capsys.readouterr().err
 
 
+def test_what_nodes_ask_of_the_machine() -> None:
+    plan = """group of steps 0 to 1: 16 elements, 1 locals
+   0  local0 = exp(in0)  float32[4, 4]  64 bytes, 16 flop
+   1  out0 = multiply(local0, number)  float32[4, 4]  64 bytes, 16 flop
+   2  out1 = conv(in0, in1)  float32[4, 4]  100 bytes, 4000 flop  on the CPU, because Metal has no kernel
+arena of 0 bytes
+"""
+    assert _bench._units(plan) == [(128, 32), (100, 4000)]
+    conv = {"op_name": "Conv", "input_type_shape": [{"float": [1, 2, 4, 4]}, {"float": [3, 2, 3, 3]}], "output_type_shape": [{"float": [1, 3, 2, 2]}]}
+    assert _bench._their_work(conv) == (392, 432)
+    product = {"op_name": "MatMul", "input_type_shape": [{"float": [2, 3]}, {"float": [3, 5]}], "output_type_shape": [{"float": [2, 5]}]}
+    assert _bench._their_work(product) == (124, 60)
+    assert _bench._their_work({"op_name": "Constant"}) is None
+    assert _bench._share(2.0, [(10, 1000), (10, 0)], (1e6, 1e4)) == "100%"
+    assert _bench._share(2.0, [None], (1e6, 1e4)) == ""
+
+
 def test_bench(product: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Its figures: a run takes less time than the first, which compiles, and a process with Python some memory."""
     assert command("bench", product, "--shape", "b=4", "--size", "n=2", "--seconds", "0.3", "--threads", "1") == 0
@@ -222,7 +239,7 @@ def test_bench(product: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert within == sorted(within) and within[0] <= figures["first run"]
     assert 5 < figures["peak memory"] < 2000 and figures["runs"] > 1 and figures["load"] > 0
     assert int(re.findall(r"(\d+) runs$", said)[0]) >= 3
-    nodes = re.findall(r" ms +([\d.]+)% +(\d*)  (\w+)$", said, re.MULTILINE)
+    nodes = re.findall(r" ms +([\d.]+)% +(\d*) +(?:\d+%)?  (\w+)$", said, re.MULTILINE)
     assert sum(int(count or 0) for _, count, _ in nodes) == figures["nodes in a run"] and "matmul" in {
         n[2] for n in nodes
     }
