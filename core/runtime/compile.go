@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -65,6 +66,9 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.mu.Lock()
+	p.sizes = slices.Clone(shapes) // which are the caller's
+	p.mu.Unlock()
 	if p.ctx.passes&graph.Attention == 0 {
 		g = g.Expand()
 	}

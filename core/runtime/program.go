@@ -54,8 +54,9 @@ type Program struct {
 
 	combined map[combination]*op.Const // what follows from two constants, likewise
 
-	stage        int     // how many stages there are before it, of one that is the rest of another
-	latest       []noted // what was compiled last, by stage
+	stage        int       // how many stages there are before it, of one that is the rest of another
+	latest       []noted   // what was compiled last, by stage
+	sizes        []op.Type // of all inputs, for which that was
 	compilations int64
 }
 

@@ -33,6 +33,7 @@ from ._creation import to_tensor
 from ._errors import check
 from ._library import library
 from ._place import place as place_of
+from ._progress import Progress
 
 THEIRS = "onnxruntime"
 RECORDED = 10  # runs that are recorded, node by node, after those that are timed
@@ -285,7 +286,8 @@ def _runners(
                 own = pathlib.Path(folder) / name
                 own.mkdir()
                 np.savez(own / "inputs.npz", **arrays)
-                made.append(Runner(own, arguments, threads))
+                with Progress(f"{name}: loading and first run"):
+                    made.append(Runner(own, arguments, threads))
             yield made
         finally:
             for runner in made:
@@ -307,12 +309,15 @@ def _bench(given: argparse.Namespace, arguments: Sequence[str]) -> None:
     print(f"{given.model} on {model.place}: {_examples.described(arrays)}\n")
     names = ["paddle_mps", *([given.compare] if given.compare else [])]
     with _runners(names, arrays, arguments, given.threads) as runners:
-        end = time.perf_counter() + given.seconds
-        while time.perf_counter() < end or len(runners[0].times) < 3:
+        start = time.perf_counter()
+        with Progress("timing") as bar:
+            while (spent := time.perf_counter() - start) < given.seconds or len(runners[0].times) < 3:
+                bar.done(spent / max(given.seconds, 1e-9))
+                for runner in runners:
+                    runner.run()
+        with Progress("recording runs"):
             for runner in runners:
-                runner.run()
-        for runner in runners:
-            runner.end()
+                runner.end()
         _report(names, runners)
 
 

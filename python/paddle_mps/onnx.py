@@ -32,6 +32,7 @@ from ._objects import Tensor, meta
 from ._place import Place
 from ._place import current as current_place
 from ._place import place as place_of
+from ._progress import Progress
 from ._structs import ProgramInfo, ValueInfo
 
 __all__ = ["Model", "Port", "load"]
@@ -269,6 +270,8 @@ def _port(program: int, output: bool, index: int) -> Port:
         quick.pmps_text_free(text)
     dims = None if info.rank < 0 else tuple(None if n < 0 else n for n in info.dims[: info.rank])
     dtype = None if _elements.lacking(texts[1]) else BY_NUMBER.get(info.dtype)
+    if not texts[1] and dtype is not None:  # of a program in a file of our own, whose ports have no names
+        texts = [f"{'output' if output else 'input'}{index}", f"{dtype.name}{list(dims or ())}"]
     return Port(texts[0], dtype, dims, texts[1])
 
 
@@ -278,7 +281,8 @@ def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None
     The file is mapped, and must not change as long as the model is in use. Weights in other files are found in its folder.
 
     Args:
-        model: the path of an ONNX file, or its bytes.
+        model: the path of an ONNX file, or its bytes; or of a program that `paddle-mps convert` or `jit.save` has written, whose
+            inputs and outputs are `input0`, `output0` and so on.
         place: where the model runs, such as "mps" or `CPUPlace()`; None: the current place.
         check: whether each call also runs on the CPU without fused kernels, in a process of its own, and fails if a result differs
             by more than roundings do. It takes a multiple of the time, and the memory of a second copy. Models that draw random
@@ -347,7 +351,8 @@ def _run(given: argparse.Namespace) -> None:
     start = time.perf_counter()
     if given.output and os.path.exists(given.output) and not os.path.isdir(given.output):
         raise ValueError(f"[output] {given.output} is a file; want a folder")
-    model = load(given.model, None if given.place is None else place_of(given.place), given.check)
+    with Progress("loading"):
+        model = load(given.model, None if given.place is None else place_of(given.place), given.check)
     print(f"loaded {given.model} in {time.perf_counter() - start:.3f} s")
     args: list[np.ndarray[Any, Any]] = []
     named: dict[str, np.ndarray[Any, Any]] = {}
@@ -361,7 +366,8 @@ def _run(given: argparse.Namespace) -> None:
         else:
             args.append(array)
     start = time.perf_counter()
-    made = model(*args, **named)
+    with Progress("compiling and running"):
+        made = model(*args, **named)
     arrays = [(name, _array(x)) for name, x in _named(model, made if isinstance(made, tuple) else (made,))]
     print(f"compiled and ran in {time.perf_counter() - start:.3f} s")
     for name, array in arrays:

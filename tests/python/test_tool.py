@@ -5,6 +5,7 @@ tests/browser opens the page; tests/package runs the command as it is installed.
 
 from __future__ import annotations
 
+import io
 import json
 import pathlib
 import re
@@ -15,7 +16,7 @@ import onnx_files as files
 import pytest
 
 import paddle_mps
-from paddle_mps import _bench, _tool, memory_viz
+from paddle_mps import _bench, _progress, _tool, memory_viz
 
 SMALL: dict[str, Any] = {
     "version": 1,
@@ -209,6 +210,65 @@ def test_the_report_is_writable_before_the_checks(tmp_path: pathlib.Path, capsys
     for path in (tmp_path, tmp_path / "no" / "report.md"):
         assert command("selftest", "--output", str(path)) == 2
         assert "the report cannot be written" in capsys.readouterr().err
+
+
+def test_convert(product: str, capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """The program computes what the model computes, for the sizes for which it was written, and the commands take it too."""
+    path = str(tmp_path / "p.pmps")
+    assert command("convert", product, "--shape", "b=4", "--size", "n=2", "--output", path) == 0
+    assert f"wrote {path}" in capsys.readouterr().out
+    model, made = (paddle_mps.onnx.load(p, paddle_mps.CPUPlace()) for p in (product, path))
+    arrays = [np.random.default_rng(1).standard_normal(p.shape).astype("float32") for p in made.inputs]
+    assert [p.name for p in made.inputs] == ["input0", "input1"][: len(arrays)] and made.outputs[0].name == "output0"
+    assert made(*arrays).tolist() == model(*arrays).tolist()
+    with pytest.raises(ValueError, match="want float32 of shape"):
+        made(*(np.concatenate([x, x]) for x in arrays))
+    assert command("explain", path) == 0 and "matmul" in capsys.readouterr().out
+    assert command("bench", path, "--seconds", "0") == 0
+    assert command("convert", path, "--output", path) == 1
+    assert "is the model itself" in capsys.readouterr().err
+    assert command("convert", product, "--shape", "b=4", "--output", str(tmp_path)) == 1
+
+
+def test_convert_refuses_what_no_program_holds(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = files.model(
+        [files.node("NonZero", ["x"], ["y"])], [files.port("x", "float", [3])], [files.port("y", "int64", None)]
+    )
+    listed = files.model(
+        [files.node("Identity", ["x"], ["y"])],
+        [files.port("x", "float", [3], sequence=True)],
+        [files.port("y", "float", None, sequence=True)],
+    )
+    for model, says in ((counted, "depends on the elements"), (listed, "sequences or optionals")):
+        path = tmp_path / "m.onnx"
+        path.write_bytes(model)
+        assert command("convert", str(path)) == 1 and says in capsys.readouterr().err
+        assert not (tmp_path / "m.pmps").exists()
+
+
+def test_progress() -> None:
+    """It is silent for a second and where nobody looks, and leaves nothing behind."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal, file = Terminal(), io.StringIO()
+    with _progress.Progress("working", file) as bar:
+        bar.done(0.5)
+        assert bar._thread.ident is None
+    assert file.getvalue() == ""
+    with _progress.Progress("working", terminal):
+        pass
+    assert terminal.getvalue() == ""
+    with pytest.raises(ZeroDivisionError), _progress.Progress("working", terminal) as bar:
+        bar._ended.wait(1.5)
+        bar.done(2)
+        bar._ended.wait(0.5)
+        1 / 0
+    lines = terminal.getvalue().split("\r")
+    assert lines[1].startswith("working [") and any("100%" in line for line in lines) and lines[-1] == "\x1b[K"
+    assert _progress.Progress("x")._line(0.0).startswith("x [#")
 
 
 def test_what_nodes_ask_of_the_machine() -> None:
