@@ -977,6 +977,13 @@ bench() {
         return
         ;;
     esac
+    case $benchmark in bench/onnx_metal.py)
+        sh tests/fakemetal/build.sh
+        venv .venv-exports exports
+        PADDLE_MPS_FALLBACK=0 on_mock 15.0 '' .venv-exports/bin/python "$benchmark" "$@"
+        return
+        ;;
+    esac
     case $benchmark in bench/tritonserver.py | bench/serve.py)
         need_tritonserver
         command -v wrk >/dev/null || debian wrk || missing wrk 'apt-get install wrk' 'brew install wrk'

@@ -785,7 +785,9 @@ pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **
  */
 
 /* Writes the program to a file, with the current elements of captured tensors, and without gradients. The file has a version,
- * the graph as text, and the constants. It is written atomically. PMPS_UNSUPPORTED for a program that writes into tensors. */
+ * the graph as text, and the constants. It is written atomically. An ONNX model is written for the sizes for which it was
+ * compiled last. PMPS_UNSUPPORTED for a program that writes into tensors, and for a model that computes strings, or sizes from
+ * elements. */
 pmps_error *pmps_program_save(const pmps_program *program, const char *path);
 
 /* Loads a program from the file path (UTF-8) or, if path is NULL, from the size bytes at data (copied). The format is detected.

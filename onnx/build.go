@@ -3,6 +3,7 @@ package onnx
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,9 @@ func (s *scope) find(name string) *value {
 	}
 	return nil
 }
+
+// leftOut tells whether a name is that of an input which the call of the function around it has left out.
+func (s *scope) leftOut(name string) bool { return s.inside != nil && slices.Contains(s.inside.inputs, name) }
 
 // within is a scope for a graph of an attribute. Graphs of attributes have the opsets of the graph around them.
 func (s *scope) within() *scope {
@@ -163,8 +167,8 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 	for _, name := range n.In {
 		var v *value
 		if name != "" {
-			if v = s.find(name); v == nil {
-				c.refuse("reads %q, which no node before it makes; want nodes in an order in which they can run", name)
+			if v = s.find(name); v == nil && !s.leftOut(name) {
+				c.wrong("reads %q, which no node before it makes; want nodes in an order in which they can run", name)
 			}
 		}
 		c.in = append(c.in, v)

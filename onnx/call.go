@@ -122,12 +122,22 @@ func (c *call) ints(i int, what string) []int64 {
 
 // number is the one element of a tensor that has to be known. It may have any number of dimensions: exporters write
 // 0-d tensors and vectors of one element.
-func (c *call) number(i int, what string) float64 {
+func (c *call) number(i int, what string) float64 { return floatsOf(c.single(i, what))[0] }
+
+// integer is number for an operand of integers. A float64 does not hold the largest of them: exporters write 2**63 - 1
+// where there is no limit.
+func (c *call) integer(i int, what string) int64 {
+	c.single(i, what)
+	return c.ints(i, what)[0]
+}
+
+// single is operand i, which has to be known and have one element.
+func (c *call) single(i int, what string) *op.Const {
 	x := c.x(i)
 	if n := int(x.Shape.Numel()); n != 1 && x.data != nil {
 		c.wrong("%s has %s; want 1", what, status.Count(n, "element", "elements"))
 	}
-	return floatsOf(c.look(x, what))[0]
+	return c.look(x, what)
 }
 
 // Attributes.
@@ -144,9 +154,29 @@ func (c *call) attr(name string) *Attribute {
 
 func (c *call) given(name string) bool { return c.attr(name) != nil }
 
+// kinds are the types of attributes that functions ask for, in the words of an error, by AttributeProto.AttributeType.
+var kinds = [...]string{kindFloat: "a float", kindInt: "an int", kindString: "a string", kindInts: "ints"}
+
+const (
+	kindFloat  = 1
+	kindInt    = 2
+	kindString = 3
+	kindInts   = 7
+)
+
+// kind is attr, which has to be of this type: another one has its value in another field, so that this one reads 0. Files
+// of the first version of ONNX do not say the type.
+func (c *call) kind(name string, want int64) *Attribute {
+	a := c.attr(name)
+	if a != nil && a.Kind != 0 && a.Kind != want {
+		c.wrong("attribute %s is of type %d; want %d, %s", name, a.Kind, want, kinds[want])
+	}
+	return a
+}
+
 // int is an integer.
 func (c *call) int(name string, otherwise int64) int64 {
-	if a := c.attr(name); a != nil {
+	if a := c.kind(name, kindInt); a != nil {
 		return a.I
 	}
 	return otherwise
@@ -157,7 +187,7 @@ func (c *call) yes(name string, otherwise int64) bool { return c.int(name, other
 
 // float is a number.
 func (c *call) float(name string, otherwise float64) float64 {
-	if a := c.attr(name); a != nil {
+	if a := c.kind(name, kindFloat); a != nil {
 		return float64(a.F)
 	}
 	return otherwise
@@ -165,7 +195,7 @@ func (c *call) float(name string, otherwise float64) float64 {
 
 // text is a string.
 func (c *call) text(name, otherwise string) string {
-	if a := c.attr(name); a != nil {
+	if a := c.kind(name, kindString); a != nil {
 		return string(a.S)
 	}
 	return otherwise
@@ -173,7 +203,7 @@ func (c *call) text(name, otherwise string) string {
 
 // list is a list of integers; nil where it is not given.
 func (c *call) list(name string) []int64 {
-	if a := c.attr(name); a != nil {
+	if a := c.kind(name, kindInts); a != nil {
 		return a.Ints
 	}
 	return nil
@@ -181,7 +211,7 @@ func (c *call) list(name string) []int64 {
 
 // elem is an attribute that names an element type, as a dtype of tensors. It is an integer in the file.
 func (c *call) elem(name string, otherwise dtype.DType) dtype.DType {
-	a := c.attr(name)
+	a := c.kind(name, kindInt)
 	if a == nil {
 		return otherwise
 	}

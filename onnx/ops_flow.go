@@ -139,7 +139,7 @@ func buildIf(c *call) []*value {
 func buildLoop(c *call) []*value {
 	rounds, goes := int64(-1), true
 	if c.has(0) {
-		rounds = max(int64(c.number(0, "the trip count")), 0)
+		rounds = max(c.integer(0, "the trip count"), 0)
 	}
 	if c.has(1) {
 		goes = c.number(1, "the condition") != 0
@@ -307,7 +307,7 @@ func sequenceConstruct(c *call) []*value {
 
 // place is operand i as a position in a sequence of n tensors, counted from the end if negative.
 func (c *call) position(i, n, last int) int {
-	at := int(c.number(i, "the position"))
+	at := int(c.integer(i, "the position"))
 	if at < 0 {
 		at += n
 	}
@@ -360,7 +360,7 @@ func splitToSequence(c *call) []*value {
 	case alone:
 		sizes = slices.Repeat([]int64{1}, int(min(n, longestLoop+1)))
 	case c.in[1].rank() == 0:
-		each := int64(c.number(1, "split"))
+		each := c.integer(1, "split")
 		if each < 1 {
 			c.wrong("split is %d; want 1 or more", each)
 		}

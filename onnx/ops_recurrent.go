@@ -230,6 +230,9 @@ func (c *call) layer(d, gates int) *layer {
 	l := &layer{call: c, weight: c.weights(2, d), bound: c.float("clip", 0), linear: c.yes("linear_before_reset", 0), coupled: c.yes("input_forget", 0)}
 	l.hidden = l.weight.matrix.dims()[0]
 	n := int64(gates) * l.hidden
+	if of := c.weights(1, d).matrix.dims()[1]; of != n || l.weight.matrix.dims()[1] != n {
+		c.wrong("the weights of input and state are for %d and %d gates of %d; want %d", of, l.weight.matrix.dims()[1], l.hidden, n)
+	}
 	if c.has(3) {
 		b := c.pick(c.x(3), 0, int64(d))
 		if b.dims()[0] != 2*n {

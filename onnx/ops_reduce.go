@@ -217,12 +217,16 @@ func topkAttribute(c *call) []*value { return c.topk(c.int("k", -1), true) }
 
 // topk has the largest or the smallest k elements along an axis in order, and their indices.
 func topk(c *call) []*value {
-	return c.topk(int64(c.number(1, "k")), c.yes("largest", 1))
+	return c.topk(c.integer(1, "k"), c.yes("largest", 1))
 }
 
 func (c *call) topk(k int64, largest bool) []*value {
 	x := c.x(0)
 	axis := c.axis(c.int("axis", -1), x.rank())
+	if k == 0 { // detectors ask for it where they have found nothing
+		none := c.slice(x, axis, 0, 0)
+		return []*value{none, c.constant(dtype.Int64, none.dims(), nil)}
+	}
 	return c.all(op.IDTopk, with(op.TopkK, k, op.TopkAxis, axis, op.TopkLargest, largest), x)
 }
 

@@ -223,6 +223,7 @@ func (d *decoder) graph(message []byte) (*Graph, error) {
 		}
 		return nil
 	})
+	g.Nodes = ordered(g.Nodes)
 	return g, err
 }
 
@@ -255,6 +256,7 @@ func (d *decoder) function(message []byte) (*function, error) {
 	for _, a := range defaults {
 		fn.defaults[a.Name] = a
 	}
+	fn.nodes = ordered(fn.nodes)
 	return fn, err
 }
 

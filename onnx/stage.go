@@ -158,15 +158,25 @@ func (g *Graph) reads(from int) map[string]bool {
 	return names
 }
 
-// reads adds the names that a node reads, and graphs in its attributes.
+// reads adds the names that a node reads, and graphs in its attributes beside those that are their own.
 func (n *Node) reads(names map[string]bool) {
 	for _, name := range n.In {
 		names[name] = true
 	}
 	for _, a := range n.Attrs {
-		if a.G != nil {
-			maps.Copy(names, a.G.reads(0))
+		if a.G == nil {
+			continue
 		}
+		inner := a.G.reads(0)
+		for _, p := range a.G.Inputs {
+			delete(inner, p.Name)
+		}
+		for _, own := range a.G.Nodes {
+			for _, name := range own.Out {
+				delete(inner, name)
+			}
+		}
+		maps.Copy(names, inner)
 	}
 }
 

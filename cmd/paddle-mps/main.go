@@ -12,8 +12,9 @@
 //
 //	paddle-mps explain model.onnx [--shape X=N,N]
 //	paddle-mps bench model.onnx [--compare onnxruntime]
+//	paddle-mps convert model.onnx [--shape X=N,N] [--output FILE]
 //
-// print the compiled steps of a model, and its running time, through the Python package.
+// print the compiled steps of a model, and its running time, and write it as a program, through the Python package.
 //
 //	paddle-mps serve REPOSITORY | model.onnx [OPTIONS]
 //
@@ -53,6 +54,7 @@ var commands = []struct {
 	{"run", "run MODEL.onnx [--input X.npy] [--output DIR]   runs an ONNX model (by the Python package)", runModel},
 	{"explain", "explain MODEL.onnx [--shape X=N,N]       prints the compiled steps of a model (by the Python package)", explainModel},
 	{"bench", "bench MODEL.onnx [--compare onnxruntime]  times an ONNX model (by the Python package)", benchModel},
+	{"convert", "convert MODEL.onnx [--output FILE]       writes a model as a program that loads faster (by the Python package)", convertModel},
 	{"serve", "serve REPOSITORY|MODEL.onnx [OPTIONS]    serves models over HTTP and gRPC, as tritonserver does", serveModels},
 	{"memory-viz", "memory-viz SNAPSHOT.json [-o PAGE.html]   draws a memory snapshot as an HTML page", memoryViz},
 	{"triton", "triton compile KERNEL.ttir [-o KERNEL.metal]  compiles a Triton kernel to a Metal shader; also triton explain, triton frontend", triton},

@@ -36,13 +36,17 @@ func runModel(args []string, out, complain io.Writer) error {
 	return runModule("run", "paddle_mps.onnx", args, out, complain)
 }
 
-// explainModel and benchModel are the commands explain and bench.
+// explainModel, benchModel and convertModel are the commands explain, bench and convert.
 func explainModel(args []string, out, complain io.Writer) error {
 	return runModule("explain", "paddle_mps._explain", args, out, complain)
 }
 
 func benchModel(args []string, out, complain io.Writer) error {
 	return runModule("bench", "paddle_mps._bench", args, out, complain)
+}
+
+func convertModel(args []string, out, complain io.Writer) error {
+	return runModule("convert", "paddle_mps._conversion", args, out, complain)
 }
 
 // runModule runs a module of the Python package, which loads the shared library. Help that the module cannot give,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -65,6 +66,9 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.mu.Lock()
+	p.sizes = slices.Clone(shapes) // which are the caller's
+	p.mu.Unlock()
 	composes := p.ctx.composes
 	if p.ctx.passes&graph.Attention == 0 {
 		composes = nil
@@ -97,40 +101,6 @@ func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 // mostDivisions is how often groups of a program that a device refuses are divided before all its steps run one by one. The
 // device compiles anew for each. A group of 256 steps of which one has to be alone takes 8.
 const mostDivisions = 24
-
-// The estimate decides whether a caller that holds Python's lock waits for a run, repeats it without the lock, or has it run
-// on another thread. It is in floating point, because a product of sizes may be beyond an int64.
-
-// work estimates how many elements the steps of a plan work on. So many multiplications of a matrix product or a
-// convolution count as one element.
-func work(plan *device.Plan) (elements float64) {
-	const products = 64
-	for i := range plan.Steps {
-		call := plan.Steps[i].Call
-		for _, list := range [2][]device.Operand{call.In, call.Out} {
-			for j := range list {
-				elements += float64(list[j].Numel())
-			}
-		}
-		switch out := float64(call.Out[0].Numel()); op.ByID(call.Op).Kind {
-		case op.Product:
-			x := &call.In[0]
-			elements += out * float64(x.Dims[max(x.Rank, 1)-1]) / products
-		case op.Attend: // two products for each query and key
-			x := &call.In[0]
-			elements += 2 * float64(x.Numel()) * float64(call.In[1].Dims[max(call.In[1].Rank, 2)-2]) / products
-		case op.Recur: // a product for each step and gate
-			x := &call.In[0]
-			elements += float64(x.Numel()) * float64(call.In[1].Dims[0]) / products
-		case op.Window:
-			if len(call.In) > 1 && call.In[1].Rank > 0 {
-				w := &call.In[1]
-				elements += out * float64(w.Numel()) / float64(max(w.Dims[0], 1)) / products
-			}
-		}
-	}
-	return elements
-}
 
 // refusedGroup is the error of a plan with a group that the device turned out to lack: once more, with the group divided.
 type refusedGroup struct {

@@ -54,8 +54,9 @@ type Program struct {
 
 	combined map[combination]*op.Const // what follows from two constants, likewise
 
-	stage        int     // how many stages there are before it, of one that is the rest of another
-	latest       []noted // what was compiled last, by stage
+	stage        int       // how many stages there are before it, of one that is the rest of another
+	latest       []noted   // what was compiled last, by stage
+	sizes        []op.Type // of all inputs, for which that was
 	compilations int64
 }
 
@@ -200,7 +201,7 @@ func (i *ProgramInfo) add(o *ProgramInfo) {
 // String is the graph as text.
 func (p *Program) String() string { return p.source.String() }
 
-// Explain says what was compiled last: steps, groups, memory, and which steps the CPU runs because the device lacks them.
+// Explain says what was compiled last: steps with what they ask of the machine, groups, memory, and which steps the CPU runs because the device lacks them.
 // It is empty before the first compilation. Stages follow each other.
 func (p *Program) Explain() string {
 	p.mu.Lock()
@@ -209,10 +210,11 @@ func (p *Program) Explain() string {
 	var text []string
 	for _, x := range latest {
 		text = append(text, graph.Explain(x.plan, func(step int) string {
+			note := asked(&x.plan.Steps[step])
 			if x.onCPU[step] {
-				return "on the CPU, because " + p.ctx.info.Backend + " has no kernel"
+				note += "  on the CPU, because " + p.ctx.info.Backend + " has no kernel"
 			}
-			return ""
+			return note
 		}))
 	}
 	return strings.Join(text, "\n")

@@ -15,7 +15,8 @@ import (
 // Save writes the program to a file, which Load reads: the graph (see graph.ReadFile) with the elements that captured tensors
 // have now. The file appears whole or not at all. status.Unsupported: the program writes into tensors.
 //
-// What a program keeps for its gradient is left out, so that a loaded program has none. Sizes that are open stay so.
+// What a program keeps for its gradient is left out, so that a loaded program has none. Sizes that are open stay so. Only a model
+// of an ONNX file is written for the sizes for which it was compiled last, because each set of sizes has a graph of its own.
 func (p *Program) Save(path string) error {
 	if len(p.changed) > 0 {
 		return status.Errorf(status.Unsupported, "[program] it writes into %d of its inputs; want one that only returns results", len(p.changed))
@@ -31,7 +32,13 @@ func (p *Program) Save(path string) error {
 		Freeze(last []*op.Const, outputs int) (*graph.Graph, error)
 	})
 	if !ok { // a model, which is a graph once its sizes are known
-		known, err := p.source.Resolve(p.inputs)
+		p.mu.Lock()
+		sizes := p.sizes
+		p.mu.Unlock()
+		if sizes == nil {
+			sizes = p.inputs
+		}
+		known, err := p.source.Resolve(sizes)
 		if err != nil {
 			return err
 		}

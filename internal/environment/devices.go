@@ -4,6 +4,7 @@ import (
 	goruntime "runtime"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
@@ -18,6 +19,10 @@ func (c Config) Devices() runtime.Config {
 		CPU: cpu, Limit: c.Pool, MaxAge: c.Age,
 		Programs:   program.Config{Entries: c.Entries, Bytes: c.Bytes},
 		NoFallback: c.Alone,
+	}
+	// What remains is what a reader of the graph would expect to run.
+	if c.Plain {
+		cfg.WithoutPasses = graph.AllPasses
 	}
 	if c.Device != "host" {
 		// Metal is looked for unless the emulated device is asked for: a machine without it has no mps place, and says why.

@@ -27,6 +27,7 @@ type Config struct {
 	Pool    int64         // MPS_MAX_POOL_SIZE: bytes that each device may reserve; 0: the runtime's choice
 	Age     time.Duration // MPS_MAX_BUFFER_AGE: how long an idle heap is kept; 0: the runtime's choice
 	Alone   bool          // PADDLE_MPS_FALLBACK=0: operators that the device lacks fail instead of running on the CPU
+	Plain   bool          // PADDLE_MPS_PASSES=0: programs run call by call as they are, neither rewritten nor fused
 	Entries int64         // PADDLE_MPS_PROGRAM_CACHE_ENTRIES: compiled programs that each device keeps; 0: its choice
 	Bytes   int64         // PADDLE_MPS_PROGRAM_CACHE_BYTES: how much of them, likewise
 	Inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
@@ -68,7 +69,7 @@ func Read(getenv func(string) string) (c Config, err error) {
 		verbose = "TRITON_MPS_VERBOSE"
 	}
 	// Numbers have limits of their own, so that a slip of the hand is an error here and not later in an allocator.
-	var level, threads, age, fallback, concurrent int64
+	var level, threads, age, fallback, concurrent, passes int64
 	for _, v := range []struct {
 		name     string
 		to       *int64
@@ -79,6 +80,7 @@ func Read(getenv func(string) string) (c Config, err error) {
 		{"PADDLE_MPS_NUM_THREADS", &threads, 0, 1, 4096},
 		{"PADDLE_MPS_FALLBACK", &fallback, 1, 0, 1},
 		{"PADDLE_MPS_CONCURRENT", &concurrent, 1, 0, 1},
+		{"PADDLE_MPS_PASSES", &passes, 1, 0, 1},
 		{"MPS_MAX_POOL_SIZE", &c.Pool, 0, 1, math.MaxInt64},
 		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
 		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.Entries, 0, 1, math.MaxInt64},
@@ -94,8 +96,9 @@ func Read(getenv func(string) string) (c Config, err error) {
 	if c.Inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
 		c.Inline = -1 // nothing is below 0 elements
 	}
+	// Variables and fields have opposite senses.
 	// The variables say what is allowed; the fields say what is not, so that their zero values are the usual case.
-	c.Alone, c.Metal.Serial = fallback == 0, concurrent == 0
+	c.Alone, c.Metal.Serial, c.Plain = fallback == 0, concurrent == 0, passes == 0
 	c.Verbose, c.Threads, c.Age = int32(level), int(threads), time.Duration(age)*time.Millisecond
 	return c, nil
 }

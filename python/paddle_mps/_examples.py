@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _elements, onnx
+from ._errors import UnsupportedError
 
 Array = Any
 
@@ -66,7 +67,7 @@ def inputs(model: onnx.Model, given: argparse.Namespace) -> dict[str, Array]:
     """
     files, shapes = pairs("input", given.input), pairs("shape", given.shape)
     sizes = {name: numbers("size", text)[0] for name, text in pairs("size", given.size).items()}
-    said = model.describe()["inputs"]
+    said = _declared(model)
     names = {p["name"] for p in said}
     free = {d for p in said for d in p["shape"] or () if isinstance(d, str)}
     for kind, got, known in (("input", {*files, *shapes}, names), ("size", {*sizes}, free)):
@@ -86,6 +87,15 @@ def inputs(model: onnx.Model, given: argparse.Namespace) -> dict[str, Array]:
             shape = numbers("shape", shapes[name]) if name in shapes else [_size(d, sizes) for d in p["shape"]]
             made[name] = _random(dtype, shape, random)
     return made
+
+
+def _declared(model: onnx.Model) -> list[dict[str, Any]]:
+    """The inputs with the names of their sizes; of a program in a file of our own, the sizes have none."""
+    try:
+        found: list[dict[str, Any]] = model.describe()["inputs"]
+    except UnsupportedError:
+        found = [{"name": p.name, "shape": p.shape and list(p.shape)} for p in model.inputs]
+    return found
 
 
 def _size(dim: Any, sizes: Mapping[str, int]) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from . import _examples, onnx
 from ._drawing import Drawing
 from ._place import place as place_of
+from ._progress import Progress
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -40,7 +41,8 @@ def _explain(given: argparse.Namespace) -> None:
         print(f"wrote {given.svg}")
         return
     arrays = _examples.inputs(model, given)
-    model.run(arrays)
+    with Progress("compiling and running"):
+        model.run(arrays)
     text, info = model.explain(), model._program.info()
     print(f"{given.model} on {model.place}: {_examples.described(arrays)}")
     print(

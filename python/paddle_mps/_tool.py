@@ -22,6 +22,11 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
     "run": ("MODEL.onnx [--input X.npy] [--output DIR]", "runs an ONNX model", _of("onnx")),
     "explain": ("MODEL.onnx [--shape X=N,N]", "prints the compiled steps of a model", _of("_explain")),
     "bench": ("MODEL.onnx [--compare onnxruntime]", "times an ONNX model", _of("_bench")),
+    "convert": (
+        "MODEL.onnx [--shape X=N,N] [--output FILE]",
+        "writes a model as a program that loads faster",
+        _of("_conversion"),
+    ),
     "serve": (
         "REPOSITORY|MODEL.onnx [OPTIONS]",
         "serves models over HTTP and gRPC, as tritonserver does",

@@ -32,6 +32,7 @@ from ._objects import Tensor, meta
 from ._place import Place
 from ._place import current as current_place
 from ._place import place as place_of
+from ._progress import Progress
 from ._structs import ProgramInfo, ValueInfo
 
 __all__ = ["Model", "Port", "load"]
@@ -68,7 +69,7 @@ class Model:
         place: where it runs.
     """
 
-    def __init__(self, path: str | None, data: bytes | None, place: Place) -> None:
+    def __init__(self, path: str | None, data: bytes | None, place: Place, check_results: bool = False) -> None:
         handle, info = ctypes.c_void_p(), ProgramInfo(ctypes.sizeof(ProgramInfo))
         file = None if path is None else os.fsencode(path)
         check(library.pmps_program_load(byref(place.struct), file, data, len(data or b""), byref(handle)))
@@ -83,6 +84,11 @@ class Model:
         )
         # Whether there are results that are arrays.
         self._lacks = any(map(_lacking, self.outputs))
+        self._reference = None
+        if check_results:
+            from ._reference import Reference  # which starts processes: most programs need none
+
+            self._reference = Reference(path if data is None else data)
 
     def __call__(self, *args: Given, **kwargs: Given) -> Any:
         """Runs the model.
@@ -104,8 +110,25 @@ class Model:
             TypeError: an input is missing, or is given twice, or its dtype is wrong.
             ValueError: a shape is none that the model takes.
             UnsupportedError: the model cannot run with these shapes.
+            RuntimeError: a result differs from the reference, if the model was loaded with check.
         """
         given = self._arguments(args, kwargs)
+        made = self._run(given)
+        if self._reference is not None:
+            self._check(given, made)
+        return made
+
+    def _check(self, given: Sequence[Any], made: Any) -> None:
+        """Compares the results of a call with those of the reference."""
+        from ._reference import compare, sent
+
+        assert self._reference is not None
+        wanted = self._reference.results(given)
+        for port, got, want in zip(self.outputs, made if isinstance(made, tuple) else (made,), wanted):
+            compare(port.name, sent(got), want)
+
+    def _run(self, given: Sequence[Any]) -> Any:
+        """A call, with an argument for each input."""
         if self._takes_forms or self._returns_forms:
             return self._formed(given)
         inputs = [self._tensor(x, p) for x, p in zip(given, self.inputs)]
@@ -247,17 +270,23 @@ def _port(program: int, output: bool, index: int) -> Port:
         quick.pmps_text_free(text)
     dims = None if info.rank < 0 else tuple(None if n < 0 else n for n in info.dims[: info.rank])
     dtype = None if _elements.lacking(texts[1]) else BY_NUMBER.get(info.dtype)
+    if not texts[1] and dtype is not None:  # of a program in a file of our own, whose ports have no names
+        texts = [f"{'output' if output else 'input'}{index}", f"{dtype.name}{list(dims or ())}"]
     return Port(texts[0], dtype, dims, texts[1])
 
 
-def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None) -> Model:
+def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None, check: bool = False) -> Model:
     """Loads a model.
 
     The file is mapped, and must not change as long as the model is in use. Weights in other files are found in its folder.
 
     Args:
-        model: the path of an ONNX file, or its bytes.
+        model: the path of an ONNX file, or its bytes; or of a program that `paddle-mps convert` or `jit.save` has written, whose
+            inputs and outputs are `input0`, `output0` and so on.
         place: where the model runs, such as "mps" or `CPUPlace()`; None: the current place.
+        check: whether each call also runs on the CPU without fused kernels, in a process of its own, and fails if a result differs
+            by more than roundings do. It takes a multiple of the time, and the memory of a second copy. Models that draw random
+            numbers always differ.
 
     Raises:
         UnsupportedError: the model has operators that are not supported. The message names all of them.
@@ -271,10 +300,10 @@ def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None
     """
     where = current_place() if place is None else place_of(place)
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return Model(None, bytes(model), where)
+        return Model(None, bytes(model), where, check)
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"[onnx] model is {type(model).__name__}; want the path of an ONNX file, or its bytes")
-    return Model(os.fspath(model), None, where)
+    return Model(os.fspath(model), None, where, check)
 
 
 def array_of(path: str) -> np.ndarray[Any, Any]:
@@ -305,6 +334,9 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--output", metavar="DIR", help="the folder for the results, which are written as NAME.npy")
     parser.add_argument("--place", metavar="PLACE", help="cpu or mps:0; the current place by default")
+    parser.add_argument(
+        "--check", action="store_true", help="fail if a result differs from that of unfused kernels on the CPU"
+    )
     given = parser.parse_args(arguments)
     try:
         _run(given)
@@ -319,7 +351,8 @@ def _run(given: argparse.Namespace) -> None:
     start = time.perf_counter()
     if given.output and os.path.exists(given.output) and not os.path.isdir(given.output):
         raise ValueError(f"[output] {given.output} is a file; want a folder")
-    model = load(given.model, None if given.place is None else place_of(given.place))
+    with Progress("loading"):
+        model = load(given.model, None if given.place is None else place_of(given.place), given.check)
     print(f"loaded {given.model} in {time.perf_counter() - start:.3f} s")
     args: list[np.ndarray[Any, Any]] = []
     named: dict[str, np.ndarray[Any, Any]] = {}
@@ -333,7 +366,8 @@ def _run(given: argparse.Namespace) -> None:
         else:
             args.append(array)
     start = time.perf_counter()
-    made = model(*args, **named)
+    with Progress("compiling and running"):
+        made = model(*args, **named)
     arrays = [(name, _array(x)) for name, x in _named(model, made if isinstance(made, tuple) else (made,))]
     print(f"compiled and ran in {time.perf_counter() - start:.3f} s")
     for name, array in arrays:

@@ -2,6 +2,8 @@
 
     python tests/onnx/run.py [--group node] [--match REGEX] [--update] [--verbose]
 
+Beside the counts of each group it prints those of the node tests by the domain of their operators, and by element type.
+
 Each test is a model with inputs and the outputs that ONNX's reference gives. A test passes if the outputs are within its
 tolerance (a relative error of 1e-3 and an absolute one of 1e-7, unless it says otherwise). It is refused where the model needs
 something that is not supported, and the error says so. Everything else is a failure: a wrong answer, another error, or the
@@ -103,6 +105,29 @@ def wrong(name: str, got: Any, want: Any, rtol: float, atol: float) -> str:
             f"{different.sum()} of {different.size} elements, such as {array[different][0]}; want {want[different][0]}"
         )
     return ""
+
+
+def sorts(path: pathlib.Path) -> tuple[str, str]:
+    """The domain of a model, that of its nodes which is not the main one if there is one; and an element type: that of the first
+    input, or of the first output if there is none."""
+    onnx = package("onnx")
+    graph = onnx.load(path, load_external_data=False).graph
+    domain = next((n.domain for n in graph.node if n.domain not in ("", "ai.onnx")), "ai.onnx")
+    kind = (list(graph.input) or list(graph.output))[0].type
+    while not kind.HasField("tensor_type"):
+        if kind.HasField("map_type"):
+            return domain, "map"
+        kind = kind.sequence_type.elem_type if kind.HasField("sequence_type") else kind.optional_type.elem_type
+    return domain, onnx.TensorProto.DataType.Name(kind.tensor_type.elem_type).lower()
+
+
+def table(title: str, sort: Any, found: dict[str, tuple[str, str]]) -> None:
+    """Prints how many tests of each sort pass, of how many."""
+    counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
+    for name, (how, _) in found.items():
+        counts[sort[name]][0] += how == "pass"
+        counts[sort[name]][1] += 1
+    print(f"  by {title}: " + ", ".join(f"{what} {ours} of {all_}" for what, (ours, all_) in sorted(counts.items())))
 
 
 def run(name: str, path: pathlib.Path) -> tuple[str, str]:
@@ -216,6 +241,10 @@ def main() -> int:
             if how in ("fail", "crash") or (given.verbose and how == "refused"):
                 print(f"  {how} {name}: {why[:300]}")
             bad += how in ("fail", "crash")
+        if group == "node":
+            by = {name: sorts(path) for name, path in tests(group, given.match)}
+            table("domain", {name: domain for name, (domain, _) in by.items()}, found)
+            table("element type", {name: elem for name, (_, elem) in by.items()}, found)
         passed |= {name for name, (how, _) in found.items() if how == "pass"}
     lost = sorted((before & set(all_of)) - passed)
     for name in lost:

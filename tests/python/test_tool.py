@@ -5,6 +5,7 @@ tests/browser opens the page; tests/package runs the command as it is installed.
 
 from __future__ import annotations
 
+import io
 import json
 import pathlib
 import re
@@ -15,7 +16,7 @@ import onnx_files as files
 import pytest
 
 import paddle_mps
-from paddle_mps import _tool, memory_viz
+from paddle_mps import _bench, _progress, _tool, memory_viz
 
 SMALL: dict[str, Any] = {
     "version": 1,
@@ -211,6 +212,82 @@ def test_the_report_is_writable_before_the_checks(tmp_path: pathlib.Path, capsys
         assert "the report cannot be written" in capsys.readouterr().err
 
 
+def test_convert(product: str, capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """The program computes what the model computes, for the sizes for which it was written, and the commands take it too."""
+    path = str(tmp_path / "p.pmps")
+    assert command("convert", product, "--shape", "b=4", "--size", "n=2", "--output", path) == 0
+    assert f"wrote {path}" in capsys.readouterr().out
+    model, made = (paddle_mps.onnx.load(p, paddle_mps.CPUPlace()) for p in (product, path))
+    arrays = [np.random.default_rng(1).standard_normal(p.shape).astype("float32") for p in made.inputs]
+    assert [p.name for p in made.inputs] == ["input0", "input1"][: len(arrays)] and made.outputs[0].name == "output0"
+    assert made(*arrays).tolist() == model(*arrays).tolist()
+    with pytest.raises(ValueError, match="want float32 of shape"):
+        made(*(np.concatenate([x, x]) for x in arrays))
+    assert command("explain", path) == 0 and "matmul" in capsys.readouterr().out
+    assert command("bench", path, "--seconds", "0") == 0
+    assert command("convert", path, "--output", path) == 1
+    assert "is the model itself" in capsys.readouterr().err
+    assert command("convert", product, "--shape", "b=4", "--output", str(tmp_path)) == 1
+
+
+def test_convert_refuses_what_no_program_holds(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counted = files.model(
+        [files.node("NonZero", ["x"], ["y"])], [files.port("x", "float", [3])], [files.port("y", "int64", None)]
+    )
+    listed = files.model(
+        [files.node("Identity", ["x"], ["y"])],
+        [files.port("x", "float", [3], sequence=True)],
+        [files.port("y", "float", None, sequence=True)],
+    )
+    for model, says in ((counted, "depends on the elements"), (listed, "sequences or optionals")):
+        path = tmp_path / "m.onnx"
+        path.write_bytes(model)
+        assert command("convert", str(path)) == 1 and says in capsys.readouterr().err
+        assert not (tmp_path / "m.pmps").exists()
+
+
+def test_progress() -> None:
+    """It is silent for a second and where nobody looks, and leaves nothing behind."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal, file = Terminal(), io.StringIO()
+    with _progress.Progress("working", file) as bar:
+        bar.done(0.5)
+        assert bar._thread.ident is None
+    assert file.getvalue() == ""
+    with _progress.Progress("working", terminal):
+        pass
+    assert terminal.getvalue() == ""
+    with pytest.raises(ZeroDivisionError), _progress.Progress("working", terminal) as bar:
+        bar._ended.wait(1.5)
+        bar.done(2)
+        bar._ended.wait(0.5)
+        1 / 0
+    lines = terminal.getvalue().split("\r")
+    assert lines[1].startswith("working [") and any("100%" in line for line in lines) and lines[-1] == "\x1b[K"
+    assert _progress.Progress("x")._line(0.0).startswith("x [#")
+
+
+def test_what_nodes_ask_of_the_machine() -> None:
+    plan = """group of steps 0 to 1: 16 elements, 1 locals
+   0  local0 = exp(in0)  float32[4, 4]  64 bytes, 16 flop
+   1  out0 = multiply(local0, number)  float32[4, 4]  64 bytes, 16 flop
+   2  out1 = conv(in0, in1)  float32[4, 4]  100 bytes, 4000 flop  on the CPU, because Metal has no kernel
+arena of 0 bytes
+"""
+    assert _bench._units(plan) == [(128, 32), (100, 4000)]
+    conv = {"op_name": "Conv", "input_type_shape": [{"float": [1, 2, 4, 4]}, {"float": [3, 2, 3, 3]}], "output_type_shape": [{"float": [1, 3, 2, 2]}]}
+    assert _bench._their_work(conv) == (392, 432)
+    product = {"op_name": "MatMul", "input_type_shape": [{"float": [2, 3]}, {"float": [3, 5]}], "output_type_shape": [{"float": [2, 5]}]}
+    assert _bench._their_work(product) == (124, 60)
+    assert _bench._their_work({"op_name": "Constant"}) is None
+    assert _bench._share(2.0, [(10, 1000), (10, 0)], (1e6, 1e4)) == "100%"
+    assert _bench._share(2.0, [None], (1e6, 1e4)) == ""
+
+
 def test_bench(product: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Its figures: a run takes less time than the first, which compiles, and a process with Python some memory."""
     assert command("bench", product, "--shape", "b=4", "--size", "n=2", "--seconds", "0.3", "--threads", "1") == 0
@@ -222,7 +299,7 @@ def test_bench(product: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert within == sorted(within) and within[0] <= figures["first run"]
     assert 5 < figures["peak memory"] < 2000 and figures["runs"] > 1 and figures["load"] > 0
     assert int(re.findall(r"(\d+) runs$", said)[0]) >= 3
-    nodes = re.findall(r" ms +([\d.]+)% +(\d*)  (\w+)$", said, re.MULTILINE)
+    nodes = re.findall(r" ms +([\d.]+)% +(\d*) +(?:\d+%)?  (\w+)$", said, re.MULTILINE)
     assert sum(int(count or 0) for _, count, _ in nodes) == figures["nodes in a run"] and "matmul" in {
         n[2] for n in nodes
     }

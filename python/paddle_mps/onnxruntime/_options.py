@@ -13,7 +13,14 @@ from typing import Any, ClassVar
 from ._failures import NotImplemented as NotSupported
 
 
-class GraphOptimizationLevel(enum.IntEnum):
+class _Named(enum.IntEnum):
+    """Numbers that print as onnxruntime's do: `ExecutionMode.ORT_PARALLEL`, in each version of Python."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+class GraphOptimizationLevel(_Named):
     """How far a graph is optimized; without effect."""
 
     ORT_DISABLE_ALL = 0
@@ -23,14 +30,14 @@ class GraphOptimizationLevel(enum.IntEnum):
     ORT_ENABLE_ALL = 99
 
 
-class ExecutionMode(enum.IntEnum):
+class ExecutionMode(_Named):
     """Whether operators run at the same time; without effect."""
 
     ORT_SEQUENTIAL = 0
     ORT_PARALLEL = 1
 
 
-class ExecutionOrder(enum.IntEnum):
+class ExecutionOrder(_Named):
     """The order of operators; without effect."""
 
     DEFAULT = 0

@@ -26,7 +26,11 @@ from ._types import BY_NAME, elem_of, tensor_type
 from ._values import Array, Held, OrtValue, array_of, place_of
 
 
-class InferenceSession:
+class Session:
+    """What sessions have in common in onnxruntime, for programs that ask whether something is one."""
+
+
+class InferenceSession(Session):
     """A model, and how it runs.
 
     Args:
@@ -77,6 +81,28 @@ class InferenceSession:
         self._output_names = [p.name for p in self._outputs]
         # The types of results for which NumPy has none: arrays of uint8 have their bits.
         self._small = {p.name: name for p in self._outputs if (name := p.type[len("tensor(") : -1]) in _elements.SMALL}
+
+    # Names of onnxruntime's own class that programs read although they are private.
+
+    @property
+    def _model_path(self) -> str | os.PathLike[str] | None:
+        """The path of the model; None if it was given as bytes."""
+        return None if isinstance(self._source, bytes) else self._source
+
+    @property
+    def _model_bytes(self) -> bytes | None:
+        """The bytes of the model; None if it was given as a path."""
+        return self._source if isinstance(self._source, bytes) else None
+
+    @property
+    def _sess_options(self) -> SessionOptions:
+        """The options of the session."""
+        return self._options
+
+    def __getstate__(self) -> Any:
+        """Raises TypeError: a session is of one process and is neither copied nor pickled, as in onnxruntime. Classes that keep
+        the path and load the model again define this and `__setstate__`."""
+        raise TypeError(f"cannot pickle {type(self).__name__!r} object")
 
     def get_inputs(self) -> list[NodeArg]:
         """What a run takes."""

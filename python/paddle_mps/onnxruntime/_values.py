@@ -197,6 +197,13 @@ class OrtValue:
             return self._named
         return elem_of(np.dtype(meta(self._held).dtype.numpy) if isinstance(self._held, Tensor) else self._held.dtype)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """The elements, for `numpy.asarray`."""
+        made = np.array(self.numpy(), dtype) if copy else np.asarray(self.numpy(), dtype)
+        if copy is False and dtype is not None and made.dtype != self.numpy().dtype:
+            raise ValueError(f"the elements are {self.numpy().dtype}; want a copy of them as {made.dtype}")
+        return made
+
     def __dlpack__(self, *, stream: Any = None) -> Any:
         return self.numpy().__dlpack__() if stream is None else self.numpy().__dlpack__(stream=stream)
 
