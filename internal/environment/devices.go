@@ -14,7 +14,7 @@ import (
 // Devices are the CPU, and as mps the GPU or, if the environment asks for it, an emulated one. What a program does with
 // diagnostics and with lack of memory, Log and Reclaim, is left to the caller.
 func (c Config) Devices() runtime.Config {
-	cpu := host.New(host.Config{Threads: c.Threads, UUID: identity(0)})
+	cpu := host.New(host.Config{Threads: c.Threads, UUID: identity(0), Accelerate: !c.Own})
 	cfg := runtime.Config{
 		CPU: cpu, Limit: c.Pool, MaxAge: c.Age,
 		Programs:   program.Config{Entries: c.Entries, Bytes: c.Bytes},
@@ -39,6 +39,7 @@ func (c Config) Devices() runtime.Config {
 		Name:        "Emulated MPS (CPU: " + cpu.Info().Name + ")",
 		UUID:        identity(1),
 		Threads:     c.Threads,
+		Accelerate:  !c.Own,
 		Async:       true,
 		InlineLimit: c.Inline,
 	})}

@@ -30,6 +30,7 @@ type Config struct {
 	Plain   bool          // PADDLE_MPS_PASSES=0: programs run call by call as they are, neither rewritten nor fused
 	Entries int64         // PADDLE_MPS_PROGRAM_CACHE_ENTRIES: compiled programs that each device keeps; 0: its choice
 	Bytes   int64         // PADDLE_MPS_PROGRAM_CACHE_BYTES: how much of them, likewise
+	Own     bool          // PADDLE_MPS_ACCELERATE=0: the CPU computes without Apple's Accelerate
 	Inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
 }
 
@@ -68,38 +69,34 @@ func Read(getenv func(string) string) (c Config, err error) {
 	if getenv(verbose) == "" {
 		verbose = "TRITON_MPS_VERBOSE"
 	}
-	// Numbers have limits of their own, so that a slip of the hand is an error here and not later in an allocator.
-	var level, threads, age, fallback, concurrent, passes int64
-	for _, v := range []struct {
-		name     string
-		to       *int64
-		absent   int64
-		min, max int64
-	}{
-		{verbose, &level, DefaultVerbose, 0, math.MaxInt32},
-		{"PADDLE_MPS_NUM_THREADS", &threads, 0, 1, 4096},
-		{"PADDLE_MPS_FALLBACK", &fallback, 1, 0, 1},
-		{"PADDLE_MPS_CONCURRENT", &concurrent, 1, 0, 1},
-		{"PADDLE_MPS_PASSES", &passes, 1, 0, 1},
-		{"MPS_MAX_POOL_SIZE", &c.Pool, 0, 1, math.MaxInt64},
-		{"MPS_MAX_BUFFER_AGE", &age, 0, 1, math.MaxInt64 / int64(time.Millisecond)},
-		{"PADDLE_MPS_PROGRAM_CACHE_ENTRIES", &c.Entries, 0, 1, math.MaxInt64},
-		{"PADDLE_MPS_PROGRAM_CACHE_BYTES", &c.Bytes, 0, 1, math.MaxInt64},
-		{"PADDLE_MPS_CACHE_DIR_BYTES", &c.Metal.FolderBytes, 0, 1, math.MaxInt64},
-		{"PADDLE_MPS_INLINE", &c.Inline, 0, -1, math.MaxInt64},
-	} {
-		if *v.to, err = number(v.name, getenv(v.name), v.absent, v.min, v.max); err != nil {
-			return c, err
+	// Numbers have limits of their own, so that a slip of the hand is an error here and not later in an allocator. The first error
+	// is the one that is returned.
+	read := func(name string, absent, low, high int64) (n int64) {
+		if err == nil {
+			n, err = number(name, getenv(name), absent, low, high)
 		}
+		return n
+	}
+	c.Verbose = int32(read(verbose, DefaultVerbose, 0, math.MaxInt32))
+	c.Threads = int(read("PADDLE_MPS_NUM_THREADS", 0, 1, 4096))
+	// The variables say what is allowed; the fields say what is not, so that their zero values are the usual case.
+	c.Alone = read("PADDLE_MPS_FALLBACK", 1, 0, 1) == 0
+	c.Metal.Serial = read("PADDLE_MPS_CONCURRENT", 1, 0, 1) == 0
+	c.Plain = read("PADDLE_MPS_PASSES", 1, 0, 1) == 0
+	c.Own = read("PADDLE_MPS_ACCELERATE", 1, 0, 1) == 0
+	c.Pool = read("MPS_MAX_POOL_SIZE", 0, 1, math.MaxInt64)
+	c.Age = time.Duration(read("MPS_MAX_BUFFER_AGE", 0, 1, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+	c.Entries = read("PADDLE_MPS_PROGRAM_CACHE_ENTRIES", 0, 1, math.MaxInt64)
+	c.Bytes = read("PADDLE_MPS_PROGRAM_CACHE_BYTES", 0, 1, math.MaxInt64)
+	c.Metal.FolderBytes = read("PADDLE_MPS_CACHE_DIR_BYTES", 0, 1, math.MaxInt64)
+	c.Inline = read("PADDLE_MPS_INLINE", 0, -1, math.MaxInt64)
+	if err != nil {
+		return c, err
 	}
 	// A limit of 0 elements is one that nothing is below.
 	if c.Inline == 0 && getenv("PADDLE_MPS_INLINE") != "" {
 		c.Inline = -1 // nothing is below 0 elements
 	}
-	// Variables and fields have opposite senses.
-	// The variables say what is allowed; the fields say what is not, so that their zero values are the usual case.
-	c.Alone, c.Metal.Serial, c.Plain = fallback == 0, concurrent == 0, passes == 0
-	c.Verbose, c.Threads, c.Age = int32(level), int(threads), time.Duration(age)*time.Millisecond
 	return c, nil
 }
 

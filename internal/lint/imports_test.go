@@ -76,7 +76,7 @@ var layers = []struct {
 
 // thirdParty says which packages may import a module that is not ours; nil: only tests.
 var thirdParty = map[string][]string{
-	"github.com/ebitengine/purego": {"objc", "cmd/paddle-mps/internal/sharedmemory"},
+	"github.com/ebitengine/purego": {"objc", "kernels/host/blas", "cmd/paddle-mps/internal/sharedmemory"},
 	"github.com/stretchr/testify":  {"kernels/metal/metaltest"},
 	"google.golang.org/protobuf": {
 		"onnx", "serve", "serve/modelconfig", "cmd/paddle-mps/internal/kserve", "cmd/paddle-mps/internal/grpcapi", "internal/protogen", "internal/onnxtest",

@@ -12,7 +12,8 @@
 //
 // A program of one call is one kernel; one of many steps (sequence.go) runs the kernels of the steps one after
 // the other. An operator has a portable kernel without state that takes every call, and may have variants
-// beside it (constant.go) that take some steps, keep state, and give the same bits.
+// beside it (constant.go) that take some steps, keep state, and give the same bits; those of the system's library
+// (matmulblas.go) may round otherwise.
 //
 // A kernel may rely on this: the runtime has inferred, cast, broadcast and framed the operands (device.Call),
 // submits no call whose outputs are empty, and copies inputs that overlap an output unsafely. A kernel that is
@@ -44,6 +45,10 @@ type Config struct {
 	Threads int      // goroutines that compute one call; 0 for the number of CPUs
 	Memory  int64    // bytes that the device claims to have; 0 for all of the machine's
 
+	// Accelerate lets the system's BLAS library compute large products of matrices, where there is one: Accelerate on macOS.
+	// Their roundings are not those of the portable kernels.
+	Accelerate bool
+
 	// Async makes streams queues: Run may return before the call has run.
 	Async bool
 	// InlineLimit is the largest work, in additions of two elements, that an idle Async stream
@@ -57,9 +62,10 @@ const inlineLimit = 1 << 14
 
 // Device is the host device.
 type Device struct {
-	info    device.Info
-	inline  int64
-	threads *threads
+	info       device.Info
+	inline     int64
+	accelerate bool // see Config
+	threads    *threads
 }
 
 var (
@@ -89,8 +95,9 @@ func New(c Config) *Device {
 			Float64:      !c.Async, // an emulated GPU lacks what every GPU of its kind lacks
 			ChannelsLast: vec.HasLines(),
 		},
-		inline:  c.InlineLimit,
-		threads: startThreads(c.Threads),
+		inline:     c.InlineLimit,
+		accelerate: c.Accelerate,
+		threads:    startThreads(c.Threads),
 	}
 }
 

@@ -21,11 +21,18 @@ type matmul struct {
 	multiply multiply
 	known    *constant // where the right operand was known when the kernel was made; else nil
 	tile     [2]int64  // rows and columns of C that are computed together
+	library  library   // multiplies instead; nil: none does
 	jobs     sync.Pool
 }
 
 // multiply is a product of matrices in memory, whose rows begin lda, ldb and ldc elements apart: one of a call j.
 type multiply func(j *multiplication, c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool
+
+// library multiplies matrices that lie by rows or by columns.
+type library interface {
+	// cut is the work of a call after plan, and its pieces in each matrix.
+	cut(j *multiplication) (work splitter, pieces int64)
+}
 
 // multiplying is the loops of a type as that.
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
@@ -108,14 +115,26 @@ func packedBytes(o *device.Operand, size int64) int64 {
 }
 
 // usable reports whether the matrices of operand i can be multiplied where they are. Those of a constant
-// are not looked at.
+// are not looked at. A library reads matrices by their columns, too.
 func (k *matmul) usable(i int, o *device.Operand) bool {
 	if i == right && k.known != nil {
 		return true
 	}
+	return k.native && byRows(o) || k.library != nil && i != result && byColumns(o) || k.isTurned(i, o)
+}
+
+// byRows reports whether the rows of an operand are contiguous and do not overlap.
+//
+//go:noinline
+func byRows(o *device.Operand) bool {
 	rows, cols := o.Rank-2, o.Rank-1
-	return k.native && (o.Strides[cols] == 1 || o.Dims[cols] == 1) &&
-		(o.Strides[rows] >= o.Dims[cols] || o.Dims[rows] == 1) || k.isTurned(i, o)
+	return (o.Strides[cols] == 1 || o.Dims[cols] == 1) && (o.Strides[rows] >= o.Dims[cols] || o.Dims[rows] == 1)
+}
+
+// byColumns reports whether the columns of an operand are contiguous and do not overlap, and its rows are not.
+func byColumns(o *device.Operand) bool {
+	rows, cols := o.Rank-2, o.Rank-1
+	return !byRows(o) && o.Strides[rows] == 1 && o.Strides[cols] >= o.Dims[rows]
 }
 
 // distinct is the layout of an operand with broadcast batch axes cut to one: what has to be packed.
@@ -170,7 +189,11 @@ func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 	for j.joinBatch() {
 	}
 	j.plan()
-	if err := t.each(j, c, j.strips*j.matrices(), k.cost(c)); err != nil {
+	work, pieces := splitter(j), j.strips
+	if k.library != nil {
+		work, pieces = k.library.cut(j)
+	}
+	if err := t.each(work, c, pieces*j.matrices(), k.cost(c)); err != nil {
 		return err
 	}
 	if k.usable(result, &c.Out[0]) {
@@ -208,10 +231,11 @@ func (j *multiplication) pack(t *threads, c *device.Call) error {
 // Matrices of a batch that are multiplied by the same one are a single matrix where their rows follow one another at one distance:
 // a layer that works on a sequence is one product of as many rows as the sequence has steps.
 
-// joinBatch makes the last batch axis a part of the rows. It reports false where there is none, or that is not possible.
+// joinBatch makes the last batch axis a part of the rows. It reports false where there is none, or that is not possible: columns
+// are not lengthened.
 func (j *multiplication) joinBatch() bool {
 	a, b, c := &j.operands[left], &j.operands[right], &j.operands[result]
-	if axis := c.Rank - 3; axis < 0 || b.Dims[axis] != 1 && b.Strides[axis] != 0 || !joinsRows(a) || !joinsRows(c) {
+	if axis := c.Rank - 3; axis < 0 || b.Dims[axis] != 1 && b.Strides[axis] != 0 || byColumns(a) || !joinsRows(a) || !joinsRows(c) {
 		return false
 	}
 	for i := range j.operands {

@@ -32,7 +32,8 @@ func (simple) workspace(*device.Call) int64 { return 0 }
 type variant = kernels.Variant[*Device, kernel]
 
 // registry holds all variants of the package. An operator has one that is portable, and may have others
-// beside it that take some steps only, which must give the same results to the last bit.
+// beside it that take some steps only, which must give the same results to the last bit. Those of the system's library are the
+// exception: a device has them only if it is asked to.
 var registry kernels.Variants[*Device, kernel]
 
 // register adds the portable kernel of an operator for one dtype. It has no state: all programs share it. It is not inlined, for

@@ -114,6 +114,7 @@ type weight struct {
 	first  *byte
 	dtype  dtype.DType
 	layout shape.Layout
+	choice uint64 // the variant that takes the product
 }
 
 // kernelOnce is kernelFor, and the same kernel for all products with one constant: the steps of a recurrent network do not each
@@ -122,7 +123,7 @@ func (d *Device) kernelOnce(c *device.Call, known map[weight]kernel) (kernel, er
 	if c.Op != op.IDMatmul || len(c.In) <= right || len(c.In[right].Const) == 0 {
 		return d.kernelFor(c)
 	}
-	w := weight{&c.In[right].Const[0], c.In[right].DType, c.In[right].Layout}
+	w := weight{&c.In[right].Const[0], c.In[right].DType, c.In[right].Layout, d.classOf(c)}
 	if k := known[w]; k != nil {
 		return k, nil
 	}

@@ -3,7 +3,7 @@
 #
 # LIBRARY was built for Macs, by default build/darwin-arm64/libpaddlemps.dylib. Everything goes to
 # build/machorun: the loader itself, for Linux on arm64; and for Darwin, beside a copy of the library, the
-# double of Apple's libraries, the C tests and examples, the program of failures and the server. CROSS_CC is the
+# doubles of Apple's libraries, the C tests and examples, the program of failures and the server. CROSS_CC is the
 # compiler for Linux on arm64, DARWIN_CC that for Darwin.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,6 +17,7 @@ cd "$root/tests/machorun"
     ./*.c ./*.S -ldl -lm -lpthread -o "$out/machorun"
 cp "$library" "$out/libpaddlemps.dylib"
 CC=$darwin_cc sh ../fakemetal/build.sh "$out/libfakemetal.dylib"
+CC=$darwin_cc sh ../fakeaccelerate/build.sh "$out/libfakeaccelerate.dylib"
 
 # program NAME FILE...: a program of Darwin's that finds the library beside itself.
 program() {

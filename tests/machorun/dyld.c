@@ -167,10 +167,17 @@ static bool is_image(const void *handle) {
   return (const image *)handle >= images && (const image *)handle < images + MOST_IMAGES;
 }
 
+/* replaced is what is loaded in the place of a library: the mock of Accelerate, where MACHORUN_ACCELERATE names it. */
+static const char *replaced(const char *path) {
+  const char *mock = getenv("MACHORUN_ACCELERATE");
+  return mock && strcmp(path, "/System/Library/Frameworks/Accelerate.framework/Accelerate") == 0 ? mock : path;
+}
+
 static void *our_dlopen(const char *path, int mode) {
   (void)mode;
   if (!path) return &images[0];
   if (strstr(path, "libSystem")) return &system_handle;
+  path = replaced(path);
   image *m = load(path);
   if (m) return m;
   if (access(path, R_OK) != 0) return refuse("dlopen(%s): no such file", path);
