@@ -11,16 +11,14 @@ docs/onnx.md lists what is supported.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import json
 import os
 import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from ctypes import byref
-from typing import Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
@@ -34,6 +32,10 @@ from ._place import current as current_place
 from ._place import place as place_of
 from ._progress import Progress
 from ._structs import ProgramInfo, ValueInfo
+
+# argparse and json are imported where they are used: to import them takes longer than to load a small model.
+if TYPE_CHECKING:
+    import argparse
 
 __all__ = ["Model", "Port", "load"]
 
@@ -183,6 +185,8 @@ class Model:
     def describe(self) -> dict[str, Any]:
         """What the file says: producer_name, producer_version, domain, model_version, description, graph_name, graph_description;
         metadata, the texts that the exporter has added; opsets; inputs and outputs with the names of their sizes."""
+        import json
+
         found: dict[str, Any] = json.loads(_tracing.text_of(library.pmps_program_describe, self._program._handle))
         return found
 
@@ -323,6 +327,8 @@ def array_of(path: str) -> np.ndarray[Any, Any]:
 
 def main(arguments: Sequence[str]) -> int:
     """The command `paddle-mps run`: runs a model on arrays in .npy files and prints what it returns."""
+    import argparse
+
     parser = argparse.ArgumentParser(prog="paddle-mps run", description="Runs an ONNX model.")
     parser.add_argument("model", help="the .onnx file")
     parser.add_argument(
