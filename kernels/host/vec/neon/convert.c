@@ -12,15 +12,15 @@ INLINE uint8x16_t bytes(mask a, mask b, mask c, mask d) {
     return vandq_u8(vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high)), vdupq_n_u8(1));
 }
 
-#define COMPARE(name, type, load, f, OPERATOR)                                                               \
-    static void name(uint8_t *dst, const type *a, const type *b, size_t n) {                                 \
-        size_t i = 0;                                                                                        \
-        for (; i + 16 <= n; i += 16) {                                                                       \
-            mask p = f(load(a + i), load(b + i)), q = f(load(a + i + 4), load(b + i + 4));                   \
-            mask r = f(load(a + i + 8), load(b + i + 8)), s = f(load(a + i + 12), load(b + i + 12));         \
-            vst1q_u8(dst + i, bytes(p, q, r, s));                                                            \
-        }                                                                                                    \
-        for (; i < n; i++) dst[i] = a[i] OPERATOR b[i];                                                      \
+#define COMPARE(name, type, load, f, OPERATOR)                                                       \
+    static void name(uint8_t *dst, const type *a, const type *b, size_t n) {                         \
+        size_t i = 0;                                                                                \
+        for (; i + 16 <= n; i += 16) {                                                               \
+            mask p = f(load(a + i), load(b + i)), q = f(load(a + i + 4), load(b + i + 4));           \
+            mask r = f(load(a + i + 8), load(b + i + 8)), s = f(load(a + i + 12), load(b + i + 12)); \
+            vst1q_u8(dst + i, bytes(p, q, r, s));                                                    \
+        }                                                                                            \
+        for (; i < n; i++) dst[i] = a[i] OPERATOR b[i];                                              \
     }
 
 INLINE mask not_equal(narrow x, narrow y) { return vmvnq_u32(vceqq_f32(x, y)); }
@@ -73,27 +73,27 @@ INLINE uint16x4_t f32_to_bf16(narrow x) {
     return vbsl_u16(vmovn_u32(vceqq_f32(x, x)), rounded, quiet);
 }
 
-#define WIDEN(name, f)                                                                     \
-    void name(float *dst, const uint16_t *src, size_t n) {                                 \
-        size_t i = 0;                                                                      \
-        for (; i + 8 <= n; i += 8) {                                                       \
-            uint16x8_t h = vld1q_u16(src + i);                                             \
-            vst1q_f32(dst + i, f(vget_low_u16(h)));                                        \
-            vst1q_f32(dst + i + 4, f(vget_high_u16(h)));                                   \
-        }                                                                                  \
-        for (; i + 4 <= n; i += 4) vst1q_f32(dst + i, f(vld1_u16(src + i)));               \
-        if (i < n) store_few(dst + i, f(load_halves(src + i, n - i)), n - i);              \
+#define WIDEN(name, f)                                                        \
+    void name(float *dst, const uint16_t *src, size_t n) {                    \
+        size_t i = 0;                                                         \
+        for (; i + 8 <= n; i += 8) {                                          \
+            uint16x8_t h = vld1q_u16(src + i);                                \
+            vst1q_f32(dst + i, f(vget_low_u16(h)));                           \
+            vst1q_f32(dst + i + 4, f(vget_high_u16(h)));                      \
+        }                                                                     \
+        for (; i + 4 <= n; i += 4) vst1q_f32(dst + i, f(vld1_u16(src + i)));  \
+        if (i < n) store_few(dst + i, f(load_halves(src + i, n - i)), n - i); \
     }
 
-#define NARROW(name, f)                                                                          \
-    void name(uint16_t *dst, const float *src, size_t n) {                                       \
-        size_t i = 0;                                                                            \
-        for (; i + 8 <= n; i += 8) {                                                             \
-            narrow a = vld1q_f32(src + i), b = vld1q_f32(src + i + 4);                           \
-            vst1q_u16(dst + i, vcombine_u16(f(a), f(b)));                                        \
-        }                                                                                        \
-        for (; i + 4 <= n; i += 4) vst1_u16(dst + i, f(vld1q_f32(src + i)));                     \
-        if (i < n) store_halves(dst + i, f(load_few(src + i, n - i)), n - i);                    \
+#define NARROW(name, f)                                                       \
+    void name(uint16_t *dst, const float *src, size_t n) {                    \
+        size_t i = 0;                                                         \
+        for (; i + 8 <= n; i += 8) {                                          \
+            narrow a = vld1q_f32(src + i), b = vld1q_f32(src + i + 4);        \
+            vst1q_u16(dst + i, vcombine_u16(f(a), f(b)));                     \
+        }                                                                     \
+        for (; i + 4 <= n; i += 4) vst1_u16(dst + i, f(vld1q_f32(src + i)));  \
+        if (i < n) store_halves(dst + i, f(load_few(src + i, n - i)), n - i); \
     }
 
 WIDEN(neon_f16_to_f32, f16_to_f32)

@@ -8,32 +8,32 @@
 
 // The drivers, which f is inlined into. EACH4 has four vectors under way at a time, for functions of few instructions.
 
-#define EACH(name, f)                                                     \
-    static size_t name(float *dst, const float *src, size_t n) {          \
-        size_t i = 0;                                                     \
+#define EACH(name, f)                                                         \
+    static size_t name(float *dst, const float *src, size_t n) {              \
+        size_t i = 0;                                                         \
         for (; i + 4 <= n; i += 4) vst1q_f32(dst + i, f(vld1q_f32(src + i))); \
-        if (i < n) store_few(dst + i, f(load_few(src + i, n - i)), n - i); \
-        return n;                                                         \
+        if (i < n) store_few(dst + i, f(load_few(src + i, n - i)), n - i);    \
+        return n;                                                             \
     }
 
-#define EACH4(name, f)                                           \
-    EACH(name##_rest, f)                                         \
-    static size_t name(float *dst, const float *src, size_t n) { \
-        size_t i = 0;                                            \
-        for (; i + 16 <= n; i += 16) {                           \
-            narrow a = vld1q_f32(src + i), b = vld1q_f32(src + i + 4); \
+#define EACH4(name, f)                                                      \
+    EACH(name##_rest, f)                                                    \
+    static size_t name(float *dst, const float *src, size_t n) {            \
+        size_t i = 0;                                                       \
+        for (; i + 16 <= n; i += 16) {                                      \
+            narrow a = vld1q_f32(src + i), b = vld1q_f32(src + i + 4);      \
             narrow c = vld1q_f32(src + i + 8), d = vld1q_f32(src + i + 12); \
-            vst1q_f32(dst + i, f(a));                            \
-            vst1q_f32(dst + i + 4, f(b));                        \
-            vst1q_f32(dst + i + 8, f(c));                        \
-            vst1q_f32(dst + i + 12, f(d));                       \
-        }                                                        \
-        name##_rest(dst + i, src + i, n - i);                    \
-        return n;                                                \
+            vst1q_f32(dst + i, f(a));                                       \
+            vst1q_f32(dst + i + 4, f(b));                                   \
+            vst1q_f32(dst + i + 8, f(c));                                   \
+            vst1q_f32(dst + i + 12, f(d));                                  \
+        }                                                                   \
+        name##_rest(dst + i, src + i, n - i);                               \
+        return n;                                                           \
     }
 
 // A function in float64 as one of narrow elements.
-#define WIDENED(f)                                                                       \
+#define WIDENED(f)                                                                      \
     INLINE narrow f##_widened(narrow x) { return narrow_w(f(low_w(x)), f(high_w(x))); } \
     EACH(f##_row, f##_widened)
 
@@ -95,26 +95,26 @@ INLINE int beyond(narrow x) {
 }
 
 // A vector that has an element beyond the limit of near, infinite or NaN takes these elements from a function in float64.
-#define TRIG(name, near, far, limit)                                                           \
-    INLINE int name##_at(narrow x, narrow *y) {                                                \
-        mask close = vcaleq_f32(x, n_(limit));                                                 \
-        *y = near(x);                                                                          \
-        if (!any_n(vmvnq_u32(close))) return 1;                                                \
-        if (beyond(x)) return 0;                                                               \
-        *y = pick_n(close, *y, narrow_w(far(low_w(x)), far(high_w(x))));                       \
-        return 1;                                                                              \
-    }                                                                                          \
-    static size_t name(float *dst, const float *src, size_t n) {                               \
-        narrow y;                                                                              \
-        size_t i = 0;                                                                          \
-        for (; i + 4 <= n; i += 4) {                                                           \
-            if (!name##_at(vld1q_f32(src + i), &y)) return i;                                  \
-            vst1q_f32(dst + i, y);                                                             \
-        }                                                                                      \
-        if (i == n) return n;                                                                  \
-        if (!name##_at(load_few(src + i, n - i), &y)) return i;                                \
-        store_few(dst + i, y, n - i);                                                          \
-        return n;                                                                              \
+#define TRIG(name, near, far, limit)                                     \
+    INLINE int name##_at(narrow x, narrow *y) {                          \
+        mask close = vcaleq_f32(x, n_(limit));                           \
+        *y = near(x);                                                    \
+        if (!any_n(vmvnq_u32(close))) return 1;                          \
+        if (beyond(x)) return 0;                                         \
+        *y = pick_n(close, *y, narrow_w(far(low_w(x)), far(high_w(x)))); \
+        return 1;                                                        \
+    }                                                                    \
+    static size_t name(float *dst, const float *src, size_t n) {         \
+        narrow y;                                                        \
+        size_t i = 0;                                                    \
+        for (; i + 4 <= n; i += 4) {                                     \
+            if (!name##_at(vld1q_f32(src + i), &y)) return i;            \
+            vst1q_f32(dst + i, y);                                       \
+        }                                                                \
+        if (i == n) return n;                                            \
+        if (!name##_at(load_few(src + i, n - i), &y)) return i;          \
+        store_few(dst + i, y, n - i);                                    \
+        return n;                                                        \
     }
 
 INLINE narrow tan_near(narrow x) { return narrow_w(tan_w(low_w(x)), tan_w(high_w(x))); }

@@ -6,23 +6,23 @@
 #include "wide.h"
 
 // A driver that takes an operand from memory, or one number for all of the row.
-#define DRIVE(name, f, LEFT, RIGHT)                                                     \
-    static void name(float *dst, const float *a, const float *b, size_t n) {            \
-        size_t i = 0;                                                                   \
-        narrow left = vld1q_dup_f32(a), right = vld1q_dup_f32(b);                       \
-        (void)left, (void)right;                                                        \
-        for (; i + 16 <= n; i += 16) {                                                  \
-            narrow p = f(LEFT(vld1q_f32, i), RIGHT(vld1q_f32, i));                      \
-            narrow q = f(LEFT(vld1q_f32, i + 4), RIGHT(vld1q_f32, i + 4));              \
-            narrow r = f(LEFT(vld1q_f32, i + 8), RIGHT(vld1q_f32, i + 8));              \
-            narrow s = f(LEFT(vld1q_f32, i + 12), RIGHT(vld1q_f32, i + 12));            \
-            vst1q_f32(dst + i, p);                                                      \
-            vst1q_f32(dst + i + 4, q);                                                  \
-            vst1q_f32(dst + i + 8, r);                                                  \
-            vst1q_f32(dst + i + 12, s);                                                 \
-        }                                                                               \
+#define DRIVE(name, f, LEFT, RIGHT)                                                                \
+    static void name(float *dst, const float *a, const float *b, size_t n) {                       \
+        size_t i = 0;                                                                              \
+        narrow left = vld1q_dup_f32(a), right = vld1q_dup_f32(b);                                  \
+        (void)left, (void)right;                                                                   \
+        for (; i + 16 <= n; i += 16) {                                                             \
+            narrow p = f(LEFT(vld1q_f32, i), RIGHT(vld1q_f32, i));                                 \
+            narrow q = f(LEFT(vld1q_f32, i + 4), RIGHT(vld1q_f32, i + 4));                         \
+            narrow r = f(LEFT(vld1q_f32, i + 8), RIGHT(vld1q_f32, i + 8));                         \
+            narrow s = f(LEFT(vld1q_f32, i + 12), RIGHT(vld1q_f32, i + 12));                       \
+            vst1q_f32(dst + i, p);                                                                 \
+            vst1q_f32(dst + i + 4, q);                                                             \
+            vst1q_f32(dst + i + 8, r);                                                             \
+            vst1q_f32(dst + i + 12, s);                                                            \
+        }                                                                                          \
         for (; i + 4 <= n; i += 4) vst1q_f32(dst + i, f(LEFT(vld1q_f32, i), RIGHT(vld1q_f32, i))); \
-        if (i < n) store_few(dst + i, f(LEFT(REST, i), RIGHT(REST, i)), n - i);         \
+        if (i < n) store_few(dst + i, f(LEFT(REST, i), RIGHT(REST, i)), n - i);                    \
     }
 
 #define REST(p) load_few(p, n - i)
@@ -31,9 +31,9 @@
 #define LEFT_SCALAR(load, i) left
 #define RIGHT_SCALAR(load, i) right
 
-#define PAIR(name, f)                               \
-    DRIVE(name##_rows, f, LEFT_ROW, RIGHT_ROW)      \
-    DRIVE(name##_right, f, LEFT_ROW, RIGHT_SCALAR)  \
+#define PAIR(name, f)                              \
+    DRIVE(name##_rows, f, LEFT_ROW, RIGHT_ROW)     \
+    DRIVE(name##_right, f, LEFT_ROW, RIGHT_SCALAR) \
     DRIVE(name##_left, f, LEFT_SCALAR, RIGHT_ROW)
 
 PAIR(add, vaddq_f32)
