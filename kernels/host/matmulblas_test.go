@@ -4,6 +4,7 @@ package host
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // newBLASRig is a rig that computes large products by Accelerate or its mock.
@@ -67,31 +69,37 @@ func rowsAndColumns(b, m, n int64) map[string]shape.Layout {
 
 // TestBLASProducts compares products of each layout with the definition. Sums are exact, so every order gives the same bits.
 func TestBLASProducts(t *testing.T) {
-	for _, threads := range []int{1, 3} {
-		r := newBLASRig(t, threads)
+	r := newBLASRig(t, 3)
+	for i, s := range [][4]int64{{1, 64, 64, 64}, {1, 16, 256, 16}, {1, 273, 17, 40}, {1, 40, 33, 529}, {3, 37, 50, 41}, {70, 1, 33, 29}} {
 		for _, d := range []dtype.DType{dtype.Float32, dtype.Float64} {
-			for _, s := range [][4]int64{{1, 64, 64, 64}, {1, 16, 256, 16}, {1, 273, 17, 40}, {1, 40, 33, 529}, {3, 37, 50, 41}, {70, 1, 33, 29}} {
-				b, m, k, n := s[0], s[1], s[2], s[3]
-				for xw, xl := range rowsAndColumns(b, m, k) {
-					for yw, yl := range rowsAndColumns(b, k, n) {
-						if xw != "contiguous" && yw != "contiguous" && xw != yw && yw != "one matrix again and again" {
-							continue // each layout with itself, with contiguous operands and with one matrix
-						}
-						x, y := place(d, xl, 0, 1, 0, 2, 1, 0, -3), place(d, yl, 0, 1, 0, 1, 1, -2)
-						want := products(x.values(), y.values(), int(b), int(m), int(k), int(n))
-						for ow, ol := range rowsAndColumns(b, m, n) {
-							if strings.Contains(ow, "overlap") || strings.Contains(ow, "again") || ow != "contiguous" && xw != yw {
-								continue // no result lies like that
-							}
-							out := place(d, ol, 0, math.NaN())
-							c := &device.Call{In: operands(x, y), Out: operands(out)}
-							require.NoError(t, r.call("matmul", c))
-							expect(t, out, func(i int) float64 { return want[i] }, d, s, xw, yw, ow)
-							gaps := len(out.memory) - int(out.Numel()*d.Size())
-							require.GreaterOrEqual(t, bytes.Count(out.memory, []byte{0xA5}), gaps, "%v: it wrote between the rows", ow)
-						}
-					}
+			t.Run(fmt.Sprint(s, d), func(t *testing.T) {
+				if testing.Short() { // the race detector and the emulator make them ten times slower
+					sample.Skip(t, 5, "TestBLASProducts", i)
 				}
+				eachLayout(t, r, d, s[0], s[1], s[2], s[3])
+			})
+		}
+	}
+}
+
+// eachLayout multiplies batches of m x k and k x n in each layout.
+func eachLayout(t *testing.T, r *rig, d dtype.DType, b, m, k, n int64) {
+	for xw, xl := range rowsAndColumns(b, m, k) {
+		for yw, yl := range rowsAndColumns(b, k, n) {
+			if xw != "contiguous" && yw != "contiguous" && xw != yw && yw != "one matrix again and again" {
+				continue // each layout with itself, with contiguous operands and with one matrix
+			}
+			x, y := place(d, xl, 0, 1, 0, 2, 1, 0, -3), place(d, yl, 0, 1, 0, 1, 1, -2)
+			want := products(x.values(), y.values(), int(b), int(m), int(k), int(n))
+			for ow, ol := range rowsAndColumns(b, m, n) {
+				if strings.Contains(ow, "overlap") || strings.Contains(ow, "again") || ow != "contiguous" && (xw != yw || xw != "columns") {
+					continue // no result lies like that, or others were tried
+				}
+				out := place(d, ol, 0, math.NaN())
+				require.NoError(t, r.call("matmul", &device.Call{In: operands(x, y), Out: operands(out)}))
+				expect(t, out, func(i int) float64 { return want[i] }, xw, yw, ow)
+				gaps := len(out.memory) - int(out.Numel()*d.Size())
+				require.GreaterOrEqual(t, bytes.Count(out.memory, []byte{0xA5}), gaps, "%v: it wrote between the rows", ow)
 			}
 		}
 	}
@@ -152,22 +160,20 @@ func TestBLASTakes(t *testing.T) {
 // TestBLASThreads: the bits are those of one thread for any number of them, though the library adds up in another order for other
 // sizes.
 func TestBLASThreads(t *testing.T) {
-	for _, s := range [][4]int64{{1, 1000, 70, 50}, {1, 50, 70, 1000}, {1, 257, 300, 257}, {5, 300, 40, 100}} {
+	for _, s := range [][4]int64{{1, 700, 70, 50}, {1, 50, 70, 700}, {1, 257, 100, 129}, {3, 300, 40, 60}} {
 		for _, d := range []dtype.DType{dtype.Float32, dtype.Float64} {
 			var want []float64
-			for _, threads := range []int{1, 2, 3, 7, 16} {
+			for _, threads := range []int{1, 2, 3, 7} {
 				r := newBLASRig(t, threads)
 				x, y, out := of(d, dims(s[0], s[1], s[2]), 0), of(d, dims(s[0], s[2], s[3]), 0), of(d, dims(s[0], s[1], s[3]), 0)
 				normals(rand.New(rand.NewPCG(1, 2)), x.memory, d)
 				normals(rand.New(rand.NewPCG(3, 4)), y.memory, d)
-				for range 3 {
-					require.NoError(t, r.call("matmul", &device.Call{In: operands(x, y), Out: operands(out)}))
-					if want == nil {
-						want = out.values()
-						closeToPortable(t, x, y, out)
-					}
-					sameBits(t, want, out.values(), s, d, threads)
+				require.NoError(t, r.call("matmul", &device.Call{In: operands(x, y), Out: operands(out)}))
+				if want == nil {
+					want = out.values()
+					closeToPortable(t, x, y, out)
 				}
+				sameBits(t, want, out.values(), s, d, threads)
 			}
 		}
 	}
@@ -184,7 +190,9 @@ func closeToPortable(t *testing.T, x, y, out *tensor) {
 	eps := map[dtype.DType]float64{dtype.Float32: 0x1p-24, dtype.Float64: 0x1p-53}[out.DType]
 	want, bound := own.values(), sizes.values()
 	for i, v := range out.values() {
-		require.InDelta(t, want[i], v, 2*eps*float64(x.Dims[x.Rank-1]+1)*bound[i])
+		if math.Abs(want[i]-v) > 2*eps*float64(x.Dims[x.Rank-1]+1)*bound[i] {
+			t.Fatalf("element %d is %v; want %v", i, v, want[i])
+		}
 	}
 }
 
@@ -213,12 +221,24 @@ func TestBLASSpecials(t *testing.T) {
 	}
 }
 
+// TestBLASSubnormals: subnormal operands and results are not taken for 0.
+func TestBLASSubnormals(t *testing.T) {
+	r := newBLASRig(t, 1)
+	for d, least := range map[dtype.DType]float64{dtype.Float32: 0x1p-149, dtype.Float64: 0x1p-1074} {
+		for _, scale := range []float64{1, 0x1p30} {
+			x, y, out := of(d, dims(64, 64), 3*least, 0), of(d, dims(64, 64), scale), of(d, dims(64, 64), 0)
+			require.NoError(t, r.call("matmul", &device.Call{In: operands(x, y), Out: operands(out)}))
+			expect(t, out, func(int) float64 { return 32 * 3 * least * scale }, d, scale)
+		}
+	}
+}
+
 // TestBLASEpilogues: a group has the bits of its steps one by one, with constant weights and without.
 func TestBLASEpilogues(t *testing.T) {
 	for _, threads := range []int{1, 2, 5} {
 		r := newBLASRig(t, threads)
 		for _, known := range []bool{false, true} {
-			for _, s := range [][]int64{{1001, 40, 77}, {40, 21, 2001}, {3, 300, 40, 100}, {300, 300, 300}} {
+			for _, s := range [][]int64{{1001, 20, 77}, {40, 21, 2001}, {3, 300, 20, 100}} {
 				b := graph.NewBuilder()
 				call := func(id op.ID, in ...graph.Value) graph.Value { return must(b.Call(op.ByID(id), in, nil))[0] }
 				last := len(s) - 1
