@@ -220,6 +220,9 @@
 /* exp(x - max(x)) / sum(exp(x - max(x))) along an axis. */
 #define PMPS_OP_SOFTMAX 86u
 
+/* x - max(x) - log(sum(exp(x - max(x)))) along an axis. */
+#define PMPS_OP_LOG_SOFTMAX 87u
+
 /* x where condition holds, y elsewhere. */
 #define PMPS_OP_WHERE 90u
 

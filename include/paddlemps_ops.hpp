@@ -498,6 +498,11 @@ inline Tensor softmax(const Operand& x, std::int64_t axis = -1) {
   return detail::Call(PMPS_OP_SOFTMAX).with(x).give("axis", axis).one();
 }
 
+/* x - max(x) - log(sum(exp(x - max(x)))) along an axis. */
+inline Tensor log_softmax(const Operand& x, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_LOG_SOFTMAX).with(x).give("axis", axis).one();
+}
+
 /* x where condition holds, y elsewhere. */
 inline Tensor where(const Operand& condition, const Operand& x, const Operand& y) {
   return detail::Call(PMPS_OP_WHERE).with(condition).with(x).with(y).one();

@@ -243,6 +243,16 @@ func gradSoftmax(g *Gradient) {
 	g.Set(0, g.subtract(product, g.multiply(g.Out[0], sum)))
 }
 
+// gradLogSoftmax is dy less the softmax times the sum of dy.
+func gradLogSoftmax(g *Gradient) {
+	if g.Shape(g.Out[0]).Rank == 0 { // 0 whatever x is
+		g.Set(0, g.subtract(g.Dy[0], g.Dy[0]))
+		return
+	}
+	sum := g.sumKept(g.Dy[0], g.scanned(&g.Attrs[LogSoftmaxAxis]))
+	g.Set(0, g.subtract(g.Dy[0], g.multiply(g.Do(IDExp, nil, g.Out[0]), sum)))
+}
+
 // product is matmul, with either operand transposed.
 func (c *Calls) product(x, y Var, transposeX, transposeY bool) Var {
 	at := Attrs{MatmulTransposeX: {Kind: Bool}, MatmulTransposeY: {Kind: Bool}}

@@ -231,6 +231,21 @@ func lowerSquareSum(e Emitter, s *Step) (err error) {
 	return e.Emit(s)
 }
 
+// lowerLogSoftmax is x - max(x), less the logarithm of the sum of its exponentials.
+func lowerLogSoftmax(e Emitter, s *Step) error {
+	l, axis := emitted{e: e, refs: slices.Clone(s.In)}, s.Attrs[LogSoftmaxAxis].I
+	c := Calls{Calculator: &l}
+	top := c.Do(IDMax, Attrs{MaxAxis: {Kind: Ints, Ints: []int64{axis}}, MaxKeepdim: {Kind: Bool, I: 1}}, 0)
+	shifted := c.subtract(0, top)
+	log := c.Do(IDLog, nil, c.sumKept(c.Do(IDExp, nil, shifted), axis))
+	if c.Err != nil {
+		return c.Err
+	}
+	s.Row, s.Attrs, s.In = byID[IDSubtract], nil, []Ref{l.refs[shifted], l.refs[log]}
+	stretch(s.In, &s.Out[0].Shape)
+	return e.Emit(s)
+}
+
 // lowerIntegers computes products of 8-bit integers by other rows: matmul in int32, and conv in floats, of which float32 holds
 // the sums of 256 products. Beyond 2**31 sums wrap around.
 func lowerIntegers(e Emitter, s *Step) error {

@@ -254,6 +254,15 @@ var activationRows = []Row{
 		NumPy: "softmax(x, axis)", Doc: "exp(x - max(x)) / sum(exp(x - max(x))) along an axis.",
 		Settings: firstAndLast,
 	},
+	{
+		// Halves are computed in float32 by the caller. Composed, a result that is nearly 0 has an absolute error, which the tolerance
+		// cannot say: 1 + sum is rounded before the logarithm.
+		ID: 87, Name: "log_softmax", Kind: Scan, In: x, Grad: Grad{Rule: gradLogSoftmax, Reads: ReadsOut}, Accepts: dtype.SetOf(dtype.Float32, dtype.Float64),
+		Infer: rules{floatOnly, alongAxis}, Lower: lowerLogSoftmax, Tolerance: accurate, Python: internal,
+		Attrs:     []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int, I: -1}, Doc: "the axis along which the exponentials of the results add up to 1"}},
+		Doc:       "x - max(x) - log(sum(exp(x - max(x)))) along an axis.",
+		Elsewhere: "tests/python/test_log_softmax.py",
+	},
 }
 
 // Operators that choose or move elements and compute none, but for the rounding of a cast. where and clip take

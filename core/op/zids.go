@@ -76,6 +76,7 @@ const (
 	IDSoftplus          ID = 84
 	IDLeakyRelu         ID = 85
 	IDSoftmax           ID = 86
+	IDLogSoftmax        ID = 87
 	IDWhere             ID = 90
 	IDClip              ID = 91
 	IDCast              ID = 92
@@ -155,6 +156,7 @@ const (
 	SoftplusThreshold          = 1
 	LeakyReluNegativeSlope     = 0
 	SoftmaxAxis                = 0
+	LogSoftmaxAxis             = 0
 	CastDtype                  = 0
 	BitcastDtype               = 0
 	SumAxis                    = 0

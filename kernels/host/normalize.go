@@ -3,6 +3,7 @@ package host
 import (
 	"math"
 	"sync"
+	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -11,35 +12,59 @@ import (
 )
 
 // normalizing is layer_norm: each line is read as a whole, because its mean and its deviation are needed before its first
-// element is written. Weights, and the scales that are a result, are C whatever the elements are.
-type normalizing[C float32 | float64] struct {
-	codec *codec[C]
-	line  func(dst, src, weight, bias []C, epsilon float64, centered bool) (scale float64)
-	plain codec[C]  // of the weights
-	rooms sync.Pool // of *[]C, for lines that do not lie in memory as values
+// element is written. Weights, and the scales that are a result, are values whatever the elements are.
+type normalizing struct {
+	coding
+	size int64 // bytes of a value
+	// rows normalizes n lines of values, one behind another, and gives the scale of each to next.
+	rows  func(dst, src, weight, bias unsafe.Pointer, n, length int64, epsilon float64, centered bool, next func(scale float64))
+	rooms sync.Pool // of *[]uint64, for lines that do not lie in memory as values
 }
 
 // float16 and bfloat16 go through lines of float32, which vec.Normalize computes in float64: they are rounded twice, the second
 // time to far fewer digits.
 func init() {
-	for d, c := range map[dtype.DType]*codec[float32]{
-		dtype.Float16: halfCodec(dtype.Float16), dtype.BFloat16: halfCodec(dtype.BFloat16), dtype.Float32: new(codec[float32]),
+	for d, c := range map[dtype.DType]coding{
+		dtype.Float16: halfCodec(dtype.Float16).coding, dtype.BFloat16: halfCodec(dtype.BFloat16).coding, dtype.Float32: plain,
 	} {
-		register(op.IDLayerNorm, d, &normalizing[float32]{codec: c, line: vec.Normalize})
+		register(op.IDLayerNorm, d, &normalizing{coding: c, size: 4, rows: normalizeRows})
 	}
-	register(op.IDLayerNorm, dtype.Float64, &normalizing[float64]{codec: new(codec[float64]), line: normalizeExactly})
+	register(op.IDLayerNorm, dtype.Float64, &normalizing{size: 8, rows: normalizeRows64})
+}
+
+// normalizeRows is the function of float32. Weight and bias may be nil.
+// SAFETY: see slice; lines without elements are not read.
+func normalizeRows(dst, src, weight, bias unsafe.Pointer, n, length int64, epsilon float64, centered bool, next func(scale float64)) {
+	vec.NormalizeRows(slice[float32](dst, n*length), slice[float32](src, n*length), lineOf[float32](weight, length), lineOf[float32](bias, length), int(length), epsilon, centered, next)
+}
+
+// normalizeRows64 is normalizeRows for float64, line by line.
+// SAFETY: see normalizeRows.
+func normalizeRows64(dst, src, weight, bias unsafe.Pointer, n, length int64, epsilon float64, centered bool, next func(scale float64)) {
+	w, b := lineOf[float64](weight, length), lineOf[float64](bias, length)
+	for i := range n {
+		next(normalizeExactly(slice[float64](unsafe.Add(dst, 8*i*length), length), slice[float64](unsafe.Add(src, 8*i*length), length), w, b, epsilon, centered))
+	}
+}
+
+// lineOf is n values at an address, or nil.
+func lineOf[C any](p unsafe.Pointer, n int64) []C {
+	if p == nil {
+		return nil
+	}
+	return slice[C](p, n)
 }
 
 // cost is in additions: three passes over each element, of which vectors make short work.
-func (k *normalizing[C]) cost(c *device.Call) int64 { return 3 * c.Out[0].Numel() }
+func (k *normalizing) cost(c *device.Call) int64 { return 3 * c.Out[0].Numel() }
 
 // workspace is nothing; what is copied goes into rooms.
-func (k *normalizing[C]) workspace(*device.Call) int64 { return 0 }
+func (k *normalizing) workspace(*device.Call) int64 { return 0 }
 
 // run gives each thread whole lines.
 //
 // A line is never split: its sums would depend on where.
-func (k *normalizing[C]) run(t *threads, c *device.Call) error {
+func (k *normalizing) run(t *threads, c *device.Call) error {
 	length := lengthAlong(c)
 	return t.each(k, c, c.Out[0].Numel()/length, k.cost(c))
 }
@@ -48,43 +73,50 @@ func (k *normalizing[C]) run(t *threads, c *device.Call) error {
 //
 // Room has four lines: weight and bias, which are read once for all lines, and a line of x and one of the result. Each is used
 // only where the operand does not lie in memory as values.
-func (k *normalizing[C]) part(c *device.Call, lo, hi int64) error {
+// SAFETY: the room is this part's until it is put back, and a value has 8 bytes at most.
+func (k *normalizing) part(c *device.Call, lo, hi int64) error {
 	n := lengthAlong(c)
-	room := roomOf[C](&k.rooms, 4*n)
+	room := roomOf[uint64](&k.rooms, 4*n)
 	defer k.rooms.Put(room)
-	// own is one of the lines of the room.
-	own := func(i int64) []C { return (*room)[i*n:][:n] }
+	own := func(i int64) unsafe.Pointer { return unsafe.Pointer(&(*room)[i*n]) }
 	f := newFrame()
 	defer f.free()
-	var weights [2][]C // weight and bias; nil where they are left out
+	var weights [2]unsafe.Pointer // weight and bias; nil where they are left out
 	for i := range weights {
-		o := &c.In[1+i]
-		if o.Absent() {
-			continue
+		if o := &c.In[1+i]; !o.Absent() {
+			var line access
+			line.open(o, &plain, k.size, f)
+			weights[i] = line.values(o.Addr, own(int64(i)), n)
 		}
-		var line lineAccess[C]
-		line.open(o, &k.plain, f)
-		weights[i] = line.read(o.Addr, own(int64(i)))
 	}
-	x, y := newLines(c, &c.In[0], lo), newLines(c, &c.Out[0], lo)
-	var from, to lineAccess[C]
-	from.open(&x.along, k.codec, f)
-	to.open(&y.along, k.codec, f)
 	var scales lines
+	next := func(float64) {}
 	if !c.Out[1].Absent() {
 		scales = newLines(c, &c.Out[1], lo)
-	}
-	epsilon, centered := c.Attrs[op.LayerNormEpsilon].F, c.Attrs[op.LayerNormCentered].I != 0
-	for ; lo < hi; lo++ {
-		src, dst := from.read(x.across.here(), own(2)), to.room(y.across.here(), own(3))
-		scale := k.line(dst, src, weights[0], weights[1], epsilon, centered)
-		to.write(y.across.here(), dst)
-		x.across.skip(1)
-		y.across.skip(1)
-		if !c.Out[1].Absent() {
-			*(*C)(scales.across.here()) = C(scale)
+		next = func(scale float64) {
+			if k.size == 4 {
+				*(*float32)(scales.across.here()) = float32(scale)
+			} else {
+				*(*float64)(scales.across.here()) = scale
+			}
 			scales.across.skip(1)
 		}
+	}
+	epsilon, centered := c.Attrs[op.LayerNormEpsilon].F, c.Attrs[op.LayerNormCentered].I != 0
+	if k.read == nil && k.write == nil && c.In[0].IsContiguous() && c.Out[0].IsContiguous() {
+		k.rows(addressOf(&c.Out[0], lo*n), addressOf(&c.In[0], lo*n), weights[0], weights[1], hi-lo, n, epsilon, centered, next)
+		return nil
+	}
+	x, y := newLines(c, &c.In[0], lo), newLines(c, &c.Out[0], lo)
+	var from, to access
+	from.open(&x.along, &k.coding, k.size, f)
+	to.open(&y.along, &k.coding, k.size, f)
+	for ; lo < hi; lo++ {
+		src, dst := from.values(x.across.here(), own(2), n), own(3)
+		k.rows(dst, src, weights[0], weights[1], 1, n, epsilon, centered, next)
+		to.write(y.across.here(), dst, n)
+		x.across.skip(1)
+		y.across.skip(1)
 	}
 	return nil
 }

@@ -230,6 +230,16 @@ func (l *access) copy(to, at unsafe.Pointer, n int64) {
 	}
 }
 
+// values are those of the line that begins at an address, in room unless they lie in memory as values.
+// SAFETY: see copy.
+func (l *access) values(at, room unsafe.Pointer, n int64) unsafe.Pointer {
+	if l.direct {
+		return at
+	}
+	l.copy(room, at, n)
+	return room
+}
+
 // write writes values to the line that begins at an address.
 // SAFETY: see copy.
 func (l *access) write(at, values unsafe.Pointer, n int64) {

@@ -103,6 +103,8 @@ CASES = [
     case("square_sum", lambda x: ops.square_sum(x, None, True), normal(3, 4)),
     case("softmax", lambda x: ops.softmax(x, -1), normal(2, 3)),
     case("softmax", lambda x: ops.softmax(x, 0), normal(2, 3)),
+    case("log_softmax", lambda x: ops.log_softmax(x, -1), normal(2, 3)),
+    case("log_softmax", lambda x: ops.log_softmax(x, 0), normal(2, 3)),
     case("layer_norm", lambda x, w, b: ops.layer_norm(x, w, b, 1e-3, True)[0], normal(2, 4), normal(4), normal(4)),
     case("layer_norm", lambda x, w: ops.layer_norm(x, w, None, 1e-3, False)[0], normal(2, 4), normal(4)),
     case("layer_norm", lambda x, b: ops.layer_norm(x, None, b, 1e-3, True)[0], normal(3), normal(3)),

@@ -69,6 +69,7 @@ func newConstants() *constants {
 // plainConstants are numbers that many functions use.
 type plainConstants struct {
 	zero, one, two, half, minusOne, inf, nan splat8
+	wideDown                                 splat8 // 2^-64
 
 	// Integers in the guise of floats.
 	minusZero                                 splat8
@@ -77,6 +78,7 @@ type plainConstants struct {
 
 func (c *plainConstants) fill() {
 	c.zero.set(0)
+	c.wideDown.set(0x1p-64)
 	c.one.set(1)
 	c.two.set(2)
 	c.half.set(0.5)
@@ -424,12 +426,14 @@ const trigLimitNarrow = 0x1p17
 type narrowSiluConstants struct {
 	narrowSiluLimit                           splatNarrow16 // silu of less is 0
 	narrowDown, narrowMinusDown, narrowBiasUp splatNarrow16
+	narrowDeepest                             splatNarrow16 // see softmaxDepth
 	narrowExpm1Least                          splatNarrow16 // expm1 of less is -1
 }
 
 func (c *narrowSiluConstants) fill() {
 	c.narrowSiluLimit.set(120)
 	c.narrowDown.set(0x1p-64)
+	c.narrowDeepest.set(-softmaxDepth)
 	c.narrowMinusDown.set(-0x1p-64)
 	c.narrowBiasUp.set(0x1.8p23 + 127 + 64)
 	c.narrowExpm1Least.set(-20)

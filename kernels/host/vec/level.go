@@ -42,7 +42,8 @@ type table struct {
 	bitwise    [bitwiseCount]func(dst, a, b []uint8)
 	logicalNot func(dst, src []uint8)
 
-	softmax   func(dst, src []float32, length int)
+	softmax, logSoftmax func(dst, src []float32, length int)
+
 	weigh     func(s, tops, sums, factors []float32, scaling int)
 	leakyRelu func(dst, src []float32, slope float32)
 	softplus  func(dst, src []float32, beta, threshold float32)
@@ -72,8 +73,8 @@ type table struct {
 
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
-	sumDeviations func(x []float32, mean float64) float64
-	standardize   func(dst, src, weight, bias []float32, mean, scale float64)
+	normalize   func(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64))
+	standardize func(dst, src, weight, bias []float32, length int, means, scales []float64)
 
 	tile32 tile[float32]
 	tile64 tile[float64]
@@ -124,7 +125,8 @@ func portableTable() *table {
 		bitwise:    wordLoops,
 		logicalNot: logicalNotRow,
 
-		softmax:   softmaxRows,
+		softmax: softmaxRows, logSoftmax: logSoftmaxRows,
+
 		weigh:     weighColumns,
 		leakyRelu: leakyReluRow[float32],
 		softplus:  softplusRow,
@@ -155,8 +157,8 @@ func portableTable() *table {
 		anyByte:  anyByteRow,
 		allBytes: allBytesRow,
 
-		sumDeviations: sumDeviationsRow,
-		standardize:   standardizeRow,
+		normalize:   normalizeRows,
+		standardize: standardizeRows,
 
 		tile32: portableTile[float32](),
 		tile64: portableTile[float64](),

@@ -12,18 +12,20 @@ import (
 // arithmetic in float64. Both wide types hold as many elements as fit, so a
 // wide vector has half the lanes.
 type (
-	narrow512 = archsimd.Float32x16
-	wide512   = archsimd.Float64x8
-	int512    = archsimd.Int64x8
-	mask512   = archsimd.Mask64x8
-	index512  = archsimd.Uint32x16
-	shifts512 = archsimd.Int32x16
-	narrow256 = archsimd.Float32x8
-	wide256   = archsimd.Float64x4
-	int256    = archsimd.Int64x4
-	mask256   = archsimd.Mask64x4
-	index256  = archsimd.Uint32x8
-	shifts256 = archsimd.Int32x8
+	narrow512    = archsimd.Float32x16
+	wide512      = archsimd.Float64x8
+	int512       = archsimd.Int64x8
+	mask512      = archsimd.Mask64x8
+	lanesMask512 = archsimd.Mask32x16
+	index512     = archsimd.Uint32x16
+	shifts512    = archsimd.Int32x16
+	narrow256    = archsimd.Float32x8
+	wide256      = archsimd.Float64x4
+	int256       = archsimd.Int64x4
+	mask256      = archsimd.Mask64x4
+	lanesMask256 = archsimd.Mask32x8
+	index256     = archsimd.Uint32x8
+	shifts256    = archsimd.Int32x8
 )
 
 const (
@@ -87,7 +89,7 @@ func (t *table) use256() {
 	t.columns256()
 	t.bitwise256()
 	t.philox = philox256
-	t.sumDeviations, t.standardize = sumDeviations256, standardize256
+	t.normalize, t.standardize = normalize256, standardize256
 	t.tiles256()
 	t.dots256()
 	t.integers256()
@@ -103,7 +105,7 @@ func (t *table) use512() {
 	t.max, t.min = maxRow512, minRow512
 	t.columns512()
 	t.bitwise512()
-	t.sumDeviations, t.standardize = sumDeviations512, standardize512
+	t.normalize, t.standardize = normalize512, standardize512
 	t.tiles512()
 	t.integers512()
 	t.pairs512()

@@ -45,7 +45,7 @@ func (t *table) loops512() {
 	t.unary[Sin] = inWhole512(sinLoop512)
 	t.unary[Cos] = inWhole512(cosLoop512)
 	t.unary[Silu] = inWhole512(siluLoop512)
-	t.softmax = softmax512
+	t.softmax, t.logSoftmax = softmax512, logSoftmax512
 	t.weigh = weigh512
 	t.pow, t.exp2 = pow512, exp2512
 	t.toInt32, t.toFloat32 = toInt32512, toFloat32512
@@ -156,29 +156,6 @@ func erfLoop512(dst, src []float32) {
 		signNarrow512(p.MulAdd(t, constant), x).Store(at512(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
-}
-
-// expSum512 is expSumRow, accurate to 3e-11, which is far below the rounding to float32. It leaves the end of the row, which fills no vector, to a vector that is padded with -Inf.
-func expSum512(dst []float64, src []float32, top float32) float64 {
-	var sums wide512
-	t := archsimd.BroadcastFloat64x8(float64(top))
-	for len(src) >= half512 && len(dst) >= half512 {
-		r, scale := foldExp512(archsimd.LoadFloat32x8Slice(src).ConvertToFloat64().Sub(t))
-		e := expTaylor512(r).MulAdd(scale, scale)
-		sums = sums.Add(e)
-		e.StoreSlice(dst)
-		src, dst = src[half512:], dst[half512:]
-	}
-	sum := across512(sums)
-	if len(src) == 0 {
-		return sum
-	}
-	pad := consts.padding
-	var out [half512]float64
-	copy(pad[:], src)
-	sum += expSum512(out[:], pad[:half512], top)
-	copy(dst, out[:])
-	return sum
 }
 
 // pow512 is 2^(y log2(x)), in float64 for the digits that the product needs. It pads what fills no vector: an element's place in the

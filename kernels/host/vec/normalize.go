@@ -22,16 +22,33 @@ func Normalize(dst, src, weight, bias []float32, epsilon float64, centered bool)
 	if bias != nil {
 		bias = bias[:n]
 	}
-	var mean, squares float64
-	if centered {
-		mean = active.sum(src) / float64(n)
-		squares = active.sumDeviations(src, mean)
-	} else {
-		squares = active.sumSquares(src)
-	}
-	scale = 1 / math.Sqrt(squares/float64(n)+epsilon)
-	active.standardize(dst, src, weight, bias, mean, scale)
+	NormalizeRows(dst, src, weight, bias, n, epsilon, centered, func(s float64) { scale = s })
 	return scale
+}
+
+// momentsLength is the longest row whose mean and deviation are computed in one pass.
+const momentsLength = 4096
+
+// NormalizeRows is Normalize for each row of dst, of a given length, and gives each scale to next. What fills no row stays. Weight
+// and bias have that length, if they are not nil. A row's result does not depend on the others.
+func NormalizeRows(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
+	if length > 0 {
+		n := min(len(dst), len(src)) / length * length
+		active.normalize(dst[:n], src[:n], weight, bias, length, epsilon, centered, next)
+	}
+}
+
+// normalizeRows is the portable form: each row by itself.
+func normalizeRows(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
+	for ; len(src) >= length; dst, src = dst[length:], src[length:] {
+		x, mean := src[:length], 0.0
+		if centered {
+			mean = sumRow(x) / float64(length)
+		}
+		scale := 1 / math.Sqrt(sumDeviationsRow(x, mean)/float64(length)+epsilon)
+		standardizeRow(dst[:length], x, weight, bias, mean, scale)
+		next(scale)
+	}
 }
 
 // sumDeviationsRow adds up (x - mean)**2.
@@ -49,6 +66,13 @@ func sumDeviationsRow(x []float32, mean float64) float64 {
 		s[0] += d * d
 	}
 	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+// standardizeRows is standardizeRow for as many rows as there are means.
+func standardizeRows(dst, src, weight, bias []float32, length int, means, scales []float64) {
+	for j := range means {
+		standardizeRow(dst[j*length:][:length], src[j*length:][:length], weight, bias, means[j], scales[j])
+	}
 }
 
 // standardizeRow sets dst to (x - mean) * scale * weight + bias. The last two are fused, as in vectors. A missing bias counts

@@ -71,6 +71,60 @@ func TestNormalizeWithinBound(t *testing.T) {
 	})
 }
 
+// TestNormalizeRows compares rows side by side with each by itself, and rows whose first element is far from all others, from which
+// moments are counted, with the exact result.
+func TestNormalizeRows(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 6))
+		for _, n := range []int{1, 3, 15, 16, 17, 64, 1000, 4096, 4097} {
+			for kind := range 4 {
+				rows := 1 + 40/n + 18*(kind&1)
+				x, weight, bias := make([]float32, rows*n), make([]float32, n), make([]float32, n)
+				for i := range x {
+					x[i] = float32(r.NormFloat64())
+					if i%n == 0 && kind&2 != 0 {
+						x[i] = 1e6
+					}
+				}
+				for i := range n {
+					weight[i], bias[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+				}
+				for _, centered := range []bool{true, false} {
+					dst, check := guarded(make([]float32, len(x)))
+					var scales []float64
+					NormalizeRows(dst, x, weight, bias, n, 1e-5, centered, func(s float64) { scales = append(scales, s) })
+					check(t)
+					require.Len(t, scales, rows)
+					for j := range rows {
+						row, alone := x[j*n:][:n], make([]float32, n)
+						scale := Normalize(alone, row, weight, bias, 1e-5, centered)
+						require.Equal(t, alone, dst[j*n:][:n], "row %d of %d elements", j, n)
+						require.Equal(t, scale, scales[j])
+						if j%7 != 0 {
+							continue
+						}
+						_, want := exactlyNormalized(row, weight[n-1], bias[n-1], 1e-5, centered)
+						require.InEpsilon(t, want, scale, 1e-11, "row %d of %d elements, kind %d", j, n, kind)
+					}
+				}
+			}
+		}
+		inf, nan := float32(math.Inf(1)), float32(math.NaN())
+		for _, n := range []int{2, 16, 33} {
+			for _, odd := range []float32{inf, -inf, nan} {
+				for at := range n {
+					x := make([]float32, 3*n)
+					x[n+at] = odd
+					NormalizeRows(x, x, nil, nil, n, 1, true, func(float64) {})
+					for i, y := range x {
+						require.Equal(t, i/n == 1, y != y, "element %d of rows of %d", i, n)
+					}
+				}
+			}
+		}
+	})
+}
+
 // What is beyond the shortest of the slices stays, and nothing is read of empty ones.
 func TestNormalizeTakesTheShortest(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
@@ -97,7 +151,7 @@ func TestNormalizedElementsHaveNoPlace(t *testing.T) {
 				}
 				for _, mean := range []float64{0, math.Copysign(0, -1), 1} {
 					dst, check := guarded(make([]float32, n))
-					active.standardize(dst, x, weight, bias, mean, 0.75)
+					active.standardize(dst, x, weight, bias, n, []float64{mean}, []float64{0.75})
 					check(t)
 					for i := range x {
 						y, w := (float64(x[i])-mean)*0.75, 1.0
@@ -115,4 +169,19 @@ func TestNormalizedElementsHaveNoPlace(t *testing.T) {
 			}
 		}
 	})
+}
+
+func BenchmarkNormalize(b *testing.B) {
+	src, dst := make([]float32, 16384), make([]float32, 16384)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range src {
+		src[i] = float32(r.NormFloat64())
+	}
+	for _, n := range []int{64, 1024} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				NormalizeRows(dst, src, src[:n], src[:n], n, 1e-5, true, func(float64) {})
+			}
+		})
+	}
 }

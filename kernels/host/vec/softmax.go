@@ -14,6 +14,16 @@ func Softmax(dst, src []float32, length int) {
 	}
 }
 
+// LogSoftmax sets each row of dst, of a given length, to x - max(x) - log(sum(exp(x - max(x)))) for the row x of src. It is within 2 ulp,
+// also where the largest element is far above the others and its result nearly 0. A NaN anywhere, or an infinite maximum, makes all of
+// a row NaN. What fills no row stays.
+func LogSoftmax(dst, src []float32, length int) {
+	if length > 0 {
+		n := min(len(dst), len(src)) / length * length
+		active.logSoftmax(dst[:n], src[:n], length)
+	}
+}
+
 // In float32 the rounding of x - max(x) alone would cost dozens of ulps. These loops compute in float64 and round once; those of
 // vectors do so for rows of large numbers.
 
@@ -27,14 +37,14 @@ const (
 // softmaxRows is the portable form: each row by itself.
 func softmaxRows(dst, src []float32, length int) {
 	for ; len(src) >= length; dst, src = dst[length:], src[length:] {
-		softmaxRow(dst[:length], src[:length], maxRow(src[:length]), expSumRow)
+		softmaxRow(dst[:length], src[:length], maxRow(src[:length]))
 	}
 }
 
 var softmaxRooms sync.Pool // of *[]float64, the exponentials of a row
 
-// softmaxRow is softmax of one row, whose largest element is top, with expSumRow of a level.
-func softmaxRow(dst, src []float32, top float32, expSum func(dst []float64, src []float32, top float32) float64) {
+// softmaxRow is softmax of one row, whose largest element is top.
+func softmaxRow(dst, src []float32, top float32) {
 	if top-top != 0 {
 		for i := range dst {
 			dst[i] = float32(math.NaN())
@@ -47,7 +57,7 @@ func softmaxRow(dst, src []float32, top float32, expSum func(dst []float64, src 
 		*room = make([]float64, len(src))
 	}
 	exps := (*room)[:len(src)]
-	factor := 1 / expSum(exps, src, top)
+	factor := 1 / expSumRow(exps, src, top)
 	for i, e := range exps {
 		dst[i] = float32(e * factor)
 	}
@@ -65,4 +75,23 @@ func expSumRow(dst []float64, src []float32, top float32) float64 {
 		sum += e
 	}
 	return sum
+}
+
+// logSoftmaxRows is the portable form of LogSoftmax. The exponential of the largest element, 1, is left out of the sum, in which it
+// would take the last digits of small ones.
+func logSoftmaxRows(dst, src []float32, length int) {
+	for ; len(src) >= length; dst, src = dst[length:], src[length:] {
+		row, top, sum, tops := src[:length], float64(maxRow(src[:length])), 0.0, -1.0
+		for _, x := range row {
+			if d := float64(x) - top; d == 0 {
+				tops++
+			} else {
+				sum += math.Exp(d)
+			}
+		}
+		log := math.Log1p(tops + sum)
+		for i, x := range row {
+			dst[i] = float32(float64(x) - top - log)
+		}
+	}
 }

@@ -3,7 +3,6 @@
 package vec
 
 import (
-	"math"
 	"simd/archsimd"
 	"unsafe"
 )
@@ -18,51 +17,25 @@ func softmax512(dst, src []float32, length int) {
 		softmaxColumns512(dst, src, length)
 		return
 	}
-	room := softmaxRoom(length)
-	for ; len(src) >= length; dst, src = dst[length:], src[length:] {
-		row, to := src[:length], dst[:length]
-		top := highest512(row)
-		if !(math.Abs(float64(top)) <= softmaxLimit) {
-			softmaxRow(to, row, top, expSum512)
-			continue
+	room := softmaxRoom(length, rowsAtOnce(softmaxBlock, length, lanes512))
+	var s rowsState512
+	for len(src) >= length {
+		n := s.tops(src, length)
+		for first := 0; first < n; {
+			last := s.usual(first, n)
+			if last == first {
+				last++
+				softmaxRow(dst[first*length:last*length], src[first*length:last*length], s.highest[first])
+			} else {
+				powers512(&s, dst, src, *room, length, first, last)
+				s.factors(last)
+				scale512(&s, dst, *room, length, first, last)
+			}
+			first = last
 		}
-		factor := 1 / powers512(to, row, *room, top)
-		near := float32(factor)
-		scale512(to, *room, near, float32(factor-float64(near)))
+		src, dst = src[n*length:], dst[n*length:]
 	}
 	softmaxRests.Put(room)
-}
-
-// highest512 is the largest element of a row. Of a row with NaN it is anything: its sum will be NaN.
-func highest512(x []float32) float32 {
-	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(-1)))
-	m1, m2, m3 := m0, m0, m0
-	i := 0
-	for ; i+4*lanes512 <= len(x); i += 4 * lanes512 {
-		m0 = m0.Max(archsimd.LoadFloat32x16(at512(&x[i])))
-		m1 = m1.Max(archsimd.LoadFloat32x16(at512(&x[i+lanes512])))
-		m2 = m2.Max(archsimd.LoadFloat32x16(at512(&x[i+2*lanes512])))
-		m3 = m3.Max(archsimd.LoadFloat32x16(at512(&x[i+3*lanes512])))
-	}
-	for ; i+lanes512 <= len(x); i += lanes512 {
-		m0 = m0.Max(archsimd.LoadFloat32x16(at512(&x[i])))
-	}
-	// A second look at an element does not change a maximum.
-	if i < len(x) && i > 0 { // once more what has been seen
-		m1 = m1.Max(archsimd.LoadFloat32x16(at512(&x[len(x)-lanes512])))
-	}
-	if i == 0 {
-		return maxRow(x)
-	}
-	var lanes [half512]float32
-	m0 = m0.Max(m1).Max(m2.Max(m3))
-	m0.GetLo().Max(m0.GetHi()).Store(&lanes)
-	archsimd.ClearAVXUpperBits()
-	top := lanes[0]
-	for _, v := range lanes[1:] {
-		top = max(top, v)
-	}
-	return top
 }
 
 // power512 is 2^64 exp(x) / 2^n, given n by the bias of exponents, in two parts, of which the second is what rounding drops. What is
@@ -79,49 +52,41 @@ func power512(x, low narrow512, bias shifts512) (e, rest narrow512) {
 	return e, g.MulAdd(s, s.Sub(e))
 }
 
-// powers512 sets dst and rests to power512 of a row and returns the sum. What fills no vector is padded with -Inf.
-func powers512(dst, src, rests []float32, top float32) float64 {
-	var even, odd wide512
-	var dropped narrow512
-	low := archsimd.BroadcastFloat32x16(top - softmaxDepth)
-	bias := archsimd.BroadcastInt32x16(127 + 64 - int32(math.RoundToEven(float64(top)*math.Log2E)))
-	i := 0
-	for ; i+lanes512 <= len(src); i += lanes512 {
-		e, rest := power512(archsimd.LoadFloat32x16(at512(&src[i])), low, bias)
-		e.Store(at512(&dst[i]))
-		rest.Store(at512(&rests[i]))
-		dropped = dropped.Add(rest)
-		even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
+// powers512 sets rows first to last-1 of dst and rests to power512 of those of src, and s to the sums of each lane. Rows of rests begin
+// with a vector.
+func powers512(s *rowsState512, dst, src, rests []float32, length, first, last int) {
+	ending := endingMask512(length)
+	stride := (length + lanes512 - 1) &^ (lanes512 - 1)
+	for j := first; j < last; j++ {
+		x, y, rest := src[j*length:][:length], dst[j*length:][:length], rests[(j-first)*stride:][:stride]
+		low, bias := everywhere512(&s.low[j&(lanes512-1)]), archsimd.BroadcastInt32x16(s.bias[j&(lanes512-1)])
+		var even, odd wide512
+		var dropped narrow512
+		for i := 0; i < len(x); i += lanes512 {
+			e, r := power512(loadRow512(x, i, ending), low, bias)
+			storeRow512(y, i, e, ending)
+			r.Store(at512(&rest[i]))
+			dropped = dropped.Add(r)
+			even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
+		}
+		even, odd = even.Add(dropped.GetLo().ConvertToFloat64()), odd.Add(dropped.GetHi().ConvertToFloat64())
+		even.Add(odd).Store(&s.sums[j/half512&1][j&(half512-1)])
 	}
-	if i < len(src) {
-		row := consts.padding
-		copy(row[:lanes512], src[i:])
-		e, rest := power512(archsimd.LoadFloat32x16(at512(&row[0])), low, bias)
-		e.Store(at512(&row[0]))
-		copy(dst[i:len(src)], row[:lanes512])
-		rest.Store(at512(&rests[i]))
-		dropped = dropped.Add(rest)
-		even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
-	}
-	even, odd = even.Add(dropped.GetLo().ConvertToFloat64()), odd.Add(dropped.GetHi().ConvertToFloat64())
-	return across512(even.Add(odd))
+	archsimd.ClearAVXUpperBits()
 }
 
-// scale512 multiplies a row, with what has been dropped from it, by near + far, and rounds once.
-func scale512(row, rests []float32, near, far float32) {
-	n, f := archsimd.BroadcastFloat32x16(near), archsimd.BroadcastFloat32x16(far)
-	i := 0
-	// The products with what is small are added first.
-	for ; i+lanes512 <= len(row); i += lanes512 {
-		e := archsimd.LoadFloat32x16(at512(&row[i]))
-		e.MulAdd(n, n.MulAdd(archsimd.LoadFloat32x16(at512(&rests[i])), e.Mul(f))).Store(at512(&row[i]))
-	}
-	if i < len(row) {
-		var pad [lanes512]float32
-		copy(pad[:], row[i:])
-		e := archsimd.LoadFloat32x16(&pad)
-		e.MulAdd(n, n.MulAdd(archsimd.LoadFloat32x16(at512(&rests[i])), e.Mul(f))).Store(&pad)
-		copy(row[i:], pad[:])
+// scale512 multiplies rows, with what has been dropped from them, by the factors of s, and rounds once.
+func scale512(s *rowsState512, rows, rests []float32, length, first, last int) {
+	ending := endingMask512(length)
+	stride := (length + lanes512 - 1) &^ (lanes512 - 1)
+	for j := first; j < last; j++ {
+		row, rest := rows[j*length:][:length], rests[(j-first)*stride:][:stride]
+		n, f := everywhere512(&s.near[j&(lanes512-1)]), everywhere512(&s.far[j&(lanes512-1)])
+		// The products with what is small are added first.
+		for i := 0; i < len(row); i += lanes512 {
+			e := loadRow512(row, i, ending)
+			storeRow512(row, i, e.MulAdd(n, n.MulAdd(archsimd.LoadFloat32x16(at512(&rest[i])), e.Mul(f))), ending)
+		}
 	}
 	archsimd.ClearAVXUpperBits()
 }

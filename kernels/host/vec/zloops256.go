@@ -47,7 +47,7 @@ func (t *table) loops256() {
 	t.unary[Sin] = inWhole256(sinLoop256)
 	t.unary[Cos] = inWhole256(cosLoop256)
 	t.unary[Silu] = inWhole256(siluLoop256)
-	t.softmax = softmax256
+	t.softmax, t.logSoftmax = softmax256, logSoftmax256
 	t.weigh = weigh256
 	t.pow, t.exp2 = pow256, exp2256
 	t.toInt32, t.toFloat32 = toInt32256, toFloat32256
@@ -158,29 +158,6 @@ func erfLoop256(dst, src []float32) {
 		signNarrow256(p.MulAdd(t, constant), x).Store(at256(&dst[i]))
 	}
 	archsimd.ClearAVXUpperBits()
-}
-
-// expSum256 is expSumRow, accurate to 3e-11, which is far below the rounding to float32. It leaves the end of the row, which fills no vector, to a vector that is padded with -Inf.
-func expSum256(dst []float64, src []float32, top float32) float64 {
-	var sums wide256
-	t := archsimd.BroadcastFloat64x4(float64(top))
-	for len(src) >= half256 && len(dst) >= half256 {
-		r, scale := foldExp256(archsimd.LoadFloat32x4Slice(src).ConvertToFloat64().Sub(t))
-		e := expTaylor256(r).MulAdd(scale, scale)
-		sums = sums.Add(e)
-		e.StoreSlice(dst)
-		src, dst = src[half256:], dst[half256:]
-	}
-	sum := across256(sums)
-	if len(src) == 0 {
-		return sum
-	}
-	pad := consts.padding
-	var out [half256]float64
-	copy(pad[:], src)
-	sum += expSum256(out[:], pad[:half256], top)
-	copy(dst, out[:])
-	return sum
 }
 
 // pow256 is 2^(y log2(x)), in float64 for the digits that the product needs. It pads what fills no vector: an element's place in the

@@ -9,56 +9,35 @@ import (
 	"unsafe"
 )
 
-func sumDeviations256(x []float32, mean float64) float64 {
-	var s0, s1, s2, s3 wide256
-	m := archsimd.BroadcastFloat64x4(mean)
-	for ; len(x) >= 4*half256; x = x[4*half256:] {
-		x0 := archsimd.LoadFloat32x4Slice(x).ConvertToFloat64().Sub(m)
-		x1 := archsimd.LoadFloat32x4Slice(x[half256:]).ConvertToFloat64().Sub(m)
-		x2 := archsimd.LoadFloat32x4Slice(x[2*half256:]).ConvertToFloat64().Sub(m)
-		x3 := archsimd.LoadFloat32x4Slice(x[3*half256:]).ConvertToFloat64().Sub(m)
-		s0, s1, s2, s3 = x0.MulAdd(x0, s0), x1.MulAdd(x1, s1), x2.MulAdd(x2, s2), x3.MulAdd(x3, s3)
-	}
-	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumDeviationsRow(x, mean)
-}
-
 // narrowAt256 is half as many float32 at an element as fill a vector: as many as there are lanes of float64.
 // SAFETY: the caller has as many elements from there on.
 func narrowAt256(p *float32) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(p)) }
 
-// standardize256 has a loop for each choice of weight and bias: a choice within the loop would keep vectors in memory. What fills
-// no vector is left to the portable loop.
-func standardize256(dst, src, weight, bias []float32, mean, scale float64) {
-	m, s := archsimd.BroadcastFloat64x4(mean), archsimd.BroadcastFloat64x4(scale)
-	n := len(src) &^ (half256 - 1)
-	switch {
-	case weight != nil && bias != nil:
-		for i := 0; i < n; i += half256 {
-			y := archsimd.LoadFloat32x4(narrowAt256(&src[i])).ConvertToFloat64().Sub(m).Mul(s)
-			w := archsimd.LoadFloat32x4(narrowAt256(&weight[i])).ConvertToFloat64()
-			b := archsimd.LoadFloat32x4(narrowAt256(&bias[i])).ConvertToFloat64()
-			y.MulAdd(w, b).ConvertToFloat32().Store(narrowAt256(&dst[i]))
+// standardize256 is standardizeRows. What is missing of weight and bias is one vector, which all elements read. What fills no vector is
+// left to the portable loop.
+// SAFETY: a vector begins at each element that is read or written, and ends inside of its line. Words have the bits of floats.
+func standardize256(dst, src, weight, bias []float32, length int, means, scales []float64) {
+	n := length &^ (half256 - 1)
+	w, b := unsafe.Pointer(&consts.narrowOne), unsafe.Pointer(&consts.narrowSign)
+	weightMoves, biasMoves := 0, 0 // all bits, unless one vector is read again and again
+	if weight != nil {
+		w, weightMoves = unsafe.Pointer(unsafe.SliceData(weight)), -1
+	}
+	if bias != nil {
+		b, biasMoves = unsafe.Pointer(unsafe.SliceData(bias)), -1
+	}
+	for j := range means {
+		x, y := unsafe.Pointer(unsafe.SliceData(src[j*length:])), unsafe.Pointer(unsafe.SliceData(dst[j*length:]))
+		mean := archsimd.BroadcastInt64x4(*(*int64)(unsafe.Pointer(&means[j]))).AsFloat64x4()
+		scale := archsimd.BroadcastInt64x4(*(*int64)(unsafe.Pointer(&scales[j]))).AsFloat64x4()
+		for i := 0; i < 4*n; i += 4 * half256 {
+			v := widened256(x, i).Sub(mean).Mul(scale)
+			v.MulAdd(widened256(w, i&weightMoves), widened256(b, i&biasMoves)).ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i)))
 		}
-	case weight != nil:
-		for i := 0; i < n; i += half256 {
-			y := archsimd.LoadFloat32x4(narrowAt256(&src[i])).ConvertToFloat64().Sub(m).Mul(s)
-			w := archsimd.LoadFloat32x4(narrowAt256(&weight[i])).ConvertToFloat64()
-			y.Mul(w).ConvertToFloat32().Store(narrowAt256(&dst[i]))
-		}
-	case bias != nil:
-		for i := 0; i < n; i += half256 {
-			y := archsimd.LoadFloat32x4(narrowAt256(&src[i])).ConvertToFloat64().Sub(m).Mul(s)
-			b := archsimd.LoadFloat32x4(narrowAt256(&bias[i])).ConvertToFloat64()
-			y.Add(b).ConvertToFloat32().Store(narrowAt256(&dst[i]))
-		}
-	default:
-		for i := 0; i < n; i += half256 {
-			y := archsimd.LoadFloat32x4(narrowAt256(&src[i])).ConvertToFloat64().Sub(m).Mul(s)
-			y.ConvertToFloat32().Store(narrowAt256(&dst[i]))
+		if n < length {
+			archsimd.ClearAVXUpperBits()
+			standardizeRow(dst[j*length:][n:length], src[j*length:][n:length], after(weight, n), after(bias, n), means[j], scales[j])
 		}
 	}
 	archsimd.ClearAVXUpperBits()
-	if n < len(src) {
-		standardizeRow(dst[n:], src[n:], after(weight, n), after(bias, n), mean, scale)
-	}
 }

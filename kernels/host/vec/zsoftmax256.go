@@ -5,7 +5,6 @@
 package vec
 
 import (
-	"math"
 	"simd/archsimd"
 	"unsafe"
 )
@@ -20,51 +19,25 @@ func softmax256(dst, src []float32, length int) {
 		softmaxColumns256(dst, src, length)
 		return
 	}
-	room := softmaxRoom(length)
-	for ; len(src) >= length; dst, src = dst[length:], src[length:] {
-		row, to := src[:length], dst[:length]
-		top := highest256(row)
-		if !(math.Abs(float64(top)) <= softmaxLimit) {
-			softmaxRow(to, row, top, expSum256)
-			continue
+	room := softmaxRoom(length, rowsAtOnce(softmaxBlock, length, lanes256))
+	var s rowsState256
+	for len(src) >= length {
+		n := s.tops(src, length)
+		for first := 0; first < n; {
+			last := s.usual(first, n)
+			if last == first {
+				last++
+				softmaxRow(dst[first*length:last*length], src[first*length:last*length], s.highest[first])
+			} else {
+				powers256(&s, dst, src, *room, length, first, last)
+				s.factors(last)
+				scale256(&s, dst, *room, length, first, last)
+			}
+			first = last
 		}
-		factor := 1 / powers256(to, row, *room, top)
-		near := float32(factor)
-		scale256(to, *room, near, float32(factor-float64(near)))
+		src, dst = src[n*length:], dst[n*length:]
 	}
 	softmaxRests.Put(room)
-}
-
-// highest256 is the largest element of a row. Of a row with NaN it is anything: its sum will be NaN.
-func highest256(x []float32) float32 {
-	m0 := archsimd.BroadcastFloat32x8(float32(math.Inf(-1)))
-	m1, m2, m3 := m0, m0, m0
-	i := 0
-	for ; i+4*lanes256 <= len(x); i += 4 * lanes256 {
-		m0 = m0.Max(archsimd.LoadFloat32x8(at256(&x[i])))
-		m1 = m1.Max(archsimd.LoadFloat32x8(at256(&x[i+lanes256])))
-		m2 = m2.Max(archsimd.LoadFloat32x8(at256(&x[i+2*lanes256])))
-		m3 = m3.Max(archsimd.LoadFloat32x8(at256(&x[i+3*lanes256])))
-	}
-	for ; i+lanes256 <= len(x); i += lanes256 {
-		m0 = m0.Max(archsimd.LoadFloat32x8(at256(&x[i])))
-	}
-	// A second look at an element does not change a maximum.
-	if i < len(x) && i > 0 { // once more what has been seen
-		m1 = m1.Max(archsimd.LoadFloat32x8(at256(&x[len(x)-lanes256])))
-	}
-	if i == 0 {
-		return maxRow(x)
-	}
-	var lanes [half256]float32
-	m0 = m0.Max(m1).Max(m2.Max(m3))
-	m0.GetLo().Max(m0.GetHi()).Store(&lanes)
-	archsimd.ClearAVXUpperBits()
-	top := lanes[0]
-	for _, v := range lanes[1:] {
-		top = max(top, v)
-	}
-	return top
 }
 
 // power256 is 2^64 exp(x) / 2^n, given n by the bias of exponents, in two parts, of which the second is what rounding drops. What is
@@ -81,49 +54,41 @@ func power256(x, low narrow256, bias shifts256) (e, rest narrow256) {
 	return e, g.MulAdd(s, s.Sub(e))
 }
 
-// powers256 sets dst and rests to power256 of a row and returns the sum. What fills no vector is padded with -Inf.
-func powers256(dst, src, rests []float32, top float32) float64 {
-	var even, odd wide256
-	var dropped narrow256
-	low := archsimd.BroadcastFloat32x8(top - softmaxDepth)
-	bias := archsimd.BroadcastInt32x8(127 + 64 - int32(math.RoundToEven(float64(top)*math.Log2E)))
-	i := 0
-	for ; i+lanes256 <= len(src); i += lanes256 {
-		e, rest := power256(archsimd.LoadFloat32x8(at256(&src[i])), low, bias)
-		e.Store(at256(&dst[i]))
-		rest.Store(at256(&rests[i]))
-		dropped = dropped.Add(rest)
-		even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
+// powers256 sets rows first to last-1 of dst and rests to power256 of those of src, and s to the sums of each lane. Rows of rests begin
+// with a vector.
+func powers256(s *rowsState256, dst, src, rests []float32, length, first, last int) {
+	ending := endingMask256(length)
+	stride := (length + lanes256 - 1) &^ (lanes256 - 1)
+	for j := first; j < last; j++ {
+		x, y, rest := src[j*length:][:length], dst[j*length:][:length], rests[(j-first)*stride:][:stride]
+		low, bias := everywhere256(&s.low[j&(lanes256-1)]), archsimd.BroadcastInt32x8(s.bias[j&(lanes256-1)])
+		var even, odd wide256
+		var dropped narrow256
+		for i := 0; i < len(x); i += lanes256 {
+			e, r := power256(loadRow256(x, i, ending), low, bias)
+			storeRow256(y, i, e, ending)
+			r.Store(at256(&rest[i]))
+			dropped = dropped.Add(r)
+			even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
+		}
+		even, odd = even.Add(dropped.GetLo().ConvertToFloat64()), odd.Add(dropped.GetHi().ConvertToFloat64())
+		even.Add(odd).Store(&s.sums[j/half256&1][j&(half256-1)])
 	}
-	if i < len(src) {
-		row := consts.padding
-		copy(row[:lanes256], src[i:])
-		e, rest := power256(archsimd.LoadFloat32x8(at256(&row[0])), low, bias)
-		e.Store(at256(&row[0]))
-		copy(dst[i:len(src)], row[:lanes256])
-		rest.Store(at256(&rests[i]))
-		dropped = dropped.Add(rest)
-		even, odd = even.Add(e.GetLo().ConvertToFloat64()), odd.Add(e.GetHi().ConvertToFloat64())
-	}
-	even, odd = even.Add(dropped.GetLo().ConvertToFloat64()), odd.Add(dropped.GetHi().ConvertToFloat64())
-	return across256(even.Add(odd))
+	archsimd.ClearAVXUpperBits()
 }
 
-// scale256 multiplies a row, with what has been dropped from it, by near + far, and rounds once.
-func scale256(row, rests []float32, near, far float32) {
-	n, f := archsimd.BroadcastFloat32x8(near), archsimd.BroadcastFloat32x8(far)
-	i := 0
-	// The products with what is small are added first.
-	for ; i+lanes256 <= len(row); i += lanes256 {
-		e := archsimd.LoadFloat32x8(at256(&row[i]))
-		e.MulAdd(n, n.MulAdd(archsimd.LoadFloat32x8(at256(&rests[i])), e.Mul(f))).Store(at256(&row[i]))
-	}
-	if i < len(row) {
-		var pad [lanes256]float32
-		copy(pad[:], row[i:])
-		e := archsimd.LoadFloat32x8(&pad)
-		e.MulAdd(n, n.MulAdd(archsimd.LoadFloat32x8(at256(&rests[i])), e.Mul(f))).Store(&pad)
-		copy(row[i:], pad[:])
+// scale256 multiplies rows, with what has been dropped from them, by the factors of s, and rounds once.
+func scale256(s *rowsState256, rows, rests []float32, length, first, last int) {
+	ending := endingMask256(length)
+	stride := (length + lanes256 - 1) &^ (lanes256 - 1)
+	for j := first; j < last; j++ {
+		row, rest := rows[j*length:][:length], rests[(j-first)*stride:][:stride]
+		n, f := everywhere256(&s.near[j&(lanes256-1)]), everywhere256(&s.far[j&(lanes256-1)])
+		// The products with what is small are added first.
+		for i := 0; i < len(row); i += lanes256 {
+			e := loadRow256(row, i, ending)
+			storeRow256(row, i, e.MulAdd(n, n.MulAdd(archsimd.LoadFloat32x8(at256(&rest[i])), e.Mul(f))), ending)
+		}
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -111,10 +111,7 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: DTypeLike | None = None, name:
         raise UnsupportedError(f"[log_softmax] x is {meta(x).dtype.name}; want a floating-point dtype")
     if not meta(x).numel:
         return _operators.softmax(x, axis)  # empty too, after the check of the axis
-    wide = working(x)
-    shifted = _operators.subtract(wide, _operators.max(wide, axis, True))
-    total = _operators.sum(_operators.exp(shifted), axis, None, True)
-    return rounded(_operators.subtract(shifted, _operators.log(total)), x)
+    return rounded(_operators.log_softmax(working(x), axis), x)
 
 
 def pairwise_distance(

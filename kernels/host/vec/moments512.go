@@ -1,0 +1,86 @@
+//go:build goexperiment.simd && amd64 && !race
+
+package vec
+
+import (
+	"math"
+	"simd/archsimd"
+	"unsafe"
+)
+
+// momentsState512 has the sums of as many rows as a vector has lanes; see rowsState512.
+type momentsState512 struct {
+	origin                 [lanes512]uint32 // the bits of what is subtracted from each element
+	origins, sums, squares [2][half512][half512]float64
+	means, scales          [lanes512]float64
+}
+
+// normalize512 is normalizeRows for several rows at a time. The state is made once: the instruction that clears it waits for all stores.
+func normalize512(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
+	var s momentsState512
+	for len(src) >= length {
+		n := min(len(src)/length, rowsAtOnce(4096, length, lanes512))
+		s.moments(src, length, n, epsilon, centered)
+		standardize512(dst, src, weight, bias, length, s.means[:n], s.scales[:n])
+		for _, scale := range s.scales[:n] {
+			next(scale)
+		}
+		dst, src = dst[n*length:], src[n*length:]
+	}
+}
+
+// moments sets means and scales of rows in one pass: it adds up x - origin and the squares of that. The origin is an element, so that
+// the variance is the difference of numbers that are at most as many times as large as the row has elements. Of longer rows than
+// momentsLength that would take too many digits of float64; their origin is near the mean.
+// SAFETY: a word has the bits of a float32, and legacy instructions for floats would wait for the vectors.
+func (s *momentsState512) moments(src []float32, length, rows int, epsilon float64, centered bool) {
+	for j := 0; j < rows && centered; j++ {
+		if s.origin[j&(lanes512-1)] = *(*uint32)(unsafe.Pointer(&src[j*length])); length > momentsLength {
+			s.origin[j&(lanes512-1)] = math.Float32bits(float32(sum512(src[j*length:][:length]) / float64(length)))
+		}
+	}
+	s.add(src, length, rows)
+	perLane := archsimd.BroadcastFloat64x8(1.0 / half512)
+	n, more := archsimd.BroadcastFloat64x8(float64(length)), archsimd.BroadcastFloat64x8(epsilon)
+	for i := 0; i*half512 < rows; i++ {
+		// The words would have to reach the cache, behind all stores of the rows before, until a vector of them could be loaded.
+		origins := sumOfEach512(&s.origins[i], rows-i*half512).Mul(perLane)
+		mean, squares := sumOfEach512(&s.sums[i], rows-i*half512).Div(n), sumOfEach512(&s.squares[i], rows-i*half512).Div(n)
+		if centered {
+			squares = squares.Sub(mean.Mul(mean))
+			origins.Add(mean).Store((*[half512]float64)(s.means[i*half512:]))
+		} else {
+			origins.Store((*[half512]float64)(s.means[i*half512:]))
+		}
+		load512(&consts.one).Div(squares.Add(more).Sqrt()).Store((*[half512]float64)(s.scales[i*half512:]))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// add sets the sums of the first rows. Lanes beyond a row have its origin, which adds nothing.
+func (s *momentsState512) add(src []float32, length, rows int) {
+	ending := endingMask512(length)
+	for j := range rows {
+		x := src[j*length:][:length]
+		first := archsimd.BroadcastUint32x16(s.origin[j&(lanes512-1)]).AsFloat32x16()
+		origin := first.GetLo().ConvertToFloat64()
+		var sum0, sum1, squares0, squares1 wide512
+		i := 0
+		for ; i+lanes512 <= len(x); i += lanes512 {
+			d0 := archsimd.LoadFloat32x8(narrowAt512(&x[i])).ConvertToFloat64().Sub(origin)
+			d1 := archsimd.LoadFloat32x8(narrowAt512(&x[i+half512])).ConvertToFloat64().Sub(origin)
+			sum0, sum1 = sum0.Add(d0), sum1.Add(d1)
+			squares0, squares1 = d0.MulAdd(d0, squares0), d1.MulAdd(d1, squares1)
+		}
+		if i < len(x) {
+			v := archsimd.LoadMaskedFloat32x16(at512(&x[i]), ending).Merge(first, ending)
+			d0, d1 := v.GetLo().ConvertToFloat64().Sub(origin), v.GetHi().ConvertToFloat64().Sub(origin)
+			sum0, sum1 = sum0.Add(d0), sum1.Add(d1)
+			squares0, squares1 = d0.MulAdd(d0, squares0), d1.MulAdd(d1, squares1)
+		}
+		origin.Store(&s.origins[j/half512&1][j&(half512-1)])
+		sum0.Add(sum1).Store(&s.sums[j/half512&1][j&(half512-1)])
+		squares0.Add(squares1).Store(&s.squares[j/half512&1][j&(half512-1)])
+	}
+	archsimd.ClearAVXUpperBits()
+}
