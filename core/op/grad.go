@@ -14,6 +14,7 @@ type Grad struct {
 	Rule     func(*Gradient)
 	Reads    Reads                // which values the rule reads; only those are kept until the backward pass
 	ReadsOf  func(at Attrs) Reads // in place of Reads, where attributes decide
+	Crossed  bool                 // there are two operands, and each is read for the gradient of the other one alone
 	Compact  bool                 // operand 0 has to be contiguous
 	Once     bool                 // the rule is right, but its own gradient would not be: it has none
 	Constant bool                 // the results do not depend on the operands as far as gradients go, as those of argmax

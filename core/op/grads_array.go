@@ -293,9 +293,10 @@ func gradMatmul(g *Gradient) {
 	if sy.Rank == 2 && !tx && sx.Rank > 2 {
 		sx, out = tall(&sx), tall(&out)
 	}
-	x, y, dy = g.Reshape(x, &sx), g.Reshape(y, &sy), g.Reshape(dy, &out)
+	dy = g.Reshape(dy, &out)
 	if g.Wants[0] {
 		var dx Var
+		y := g.Reshape(y, &sy)
 		if tx {
 			dx = g.product(y, dy, ty, true)
 		} else {
@@ -306,6 +307,7 @@ func gradMatmul(g *Gradient) {
 	}
 	if g.Wants[1] {
 		var d Var
+		x := g.Reshape(x, &sx)
 		if ty {
 			d = g.product(dy, x, true, tx)
 		} else {

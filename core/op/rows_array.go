@@ -156,7 +156,7 @@ var reduceRows = []Row{
 		Settings: []Setting{{{"k", nil}, {"axis", -1}, {"largest", true}}, {{"k", 1}, {"axis", 0}, {"largest", false}}, {{"k", nil}, {"axis", 0}, {"largest", false}}, {{"k", 1}, {"axis", -1}, {"largest", true}}},
 	},
 	{
-		ID: 120, Name: "matmul", Kind: Product, Channels: channelsOfMatmul, In: factors, Grad: Grad{Rule: gradMatmul, Reads: ReadsX | ReadsY}, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
+		ID: 120, Name: "matmul", Kind: Product, Channels: channelsOfMatmul, In: factors, Grad: Grad{Rule: gradMatmul, Reads: ReadsX | ReadsY, Crossed: true}, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
 		Attrs: []Attr{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},

@@ -57,7 +57,7 @@ var binaryRows = []Row{
 		Python: byHandInPlace, ONNX: "Sub-14", NumPy: "x - y", Doc: "Difference x - y; integers wrap around.",
 	},
 	{
-		ID: 3, Name: "multiply", Kind: Binary, Factor: Times, In: xys, Grad: Grad{Rule: gradMultiply, Reads: ReadsX | ReadsY}, Accepts: bitExact, Infer: rules{promoted, broadcast}, Tolerance: rounded,
+		ID: 3, Name: "multiply", Kind: Binary, Factor: Times, In: xys, Grad: Grad{Rule: gradMultiply, Reads: ReadsX | ReadsY, Crossed: true}, Accepts: bitExact, Infer: rules{promoted, broadcast}, Tolerance: rounded,
 		Python: inPlaceTensors, ONNX: "Mul-14", NumPy: "x * y", Doc: "Product x * y; bool is logical and, integers wrap around.",
 	},
 	{

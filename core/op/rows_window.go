@@ -42,7 +42,7 @@ var windowRows = []Row{
 	// element is a sum of C / groups times the elements of the kernel, each product of which is rounded with the sum so
 	// far: a rounding a term.
 	{
-		ID: 220, Name: "conv", Kind: Window, Channels: channelsOfConv, In: filters, Grad: Grad{Rule: gradConv, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats, Infer: rules{identical, convolved}, Frame: frameFirst,
+		ID: 220, Name: "conv", Kind: Window, Channels: channelsOfConv, In: filters, Grad: Grad{Rule: gradConv, Reads: ReadsX | ReadsY, Crossed: true}, Accepts: dtype.Floats, Infer: rules{identical, convolved}, Frame: frameFirst,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, ONNX: "Conv-11",
 		Attrs: []Attr{strides, paddings, dilations, convGroups, lastChannel}, NumPy: "conv(x, weight, given)",
 		Doc: "Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...].",
@@ -67,7 +67,7 @@ var windowRows = []Row{
 	// Its groups divide the channels of x, as those of conv divide the channels of the result. With strides some sizes
 	// of images have one number of windows; output_padding says which of them the result has, counted from the least.
 	{
-		ID: 221, Name: "conv_transpose", Kind: Window, In: filters, Grad: Grad{Rule: gradConvTranspose, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats, Infer: rules{identical, convolvedBack}, Frame: frameFirst,
+		ID: 221, Name: "conv_transpose", Kind: Window, In: filters, Grad: Grad{Rule: gradConvTranspose, Reads: ReadsX | ReadsY, Crossed: true}, Accepts: dtype.Floats, Infer: rules{identical, convolvedBack}, Frame: frameFirst,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, ONNX: "ConvTranspose-11",
 		Attrs: []Attr{
 			strides, paddings,
@@ -86,7 +86,7 @@ var windowRows = []Row{
 	// A term is a window of an image, so that an element is a sum over the windows of all images. Which elements of x
 	// were behind the last window follows from the shapes of both operands.
 	{
-		ID: 222, Name: "conv_weight", Kind: Window, In: []Input{{Name: "x", Domain: Ordinary}, {Name: "y", Domain: Ordinary}}, Grad: Grad{Rule: gradConvWeight, Reads: ReadsX | ReadsY}, Accepts: dtype.Floats,
+		ID: 222, Name: "conv_weight", Kind: Window, In: []Input{{Name: "x", Domain: Ordinary}, {Name: "y", Domain: Ordinary}}, Grad: Grad{Rule: gradConvWeight, Reads: ReadsX | ReadsY, Crossed: true}, Accepts: dtype.Floats,
 		Infer: rules{identical, convolvedWeight}, Frame: frameBoth, Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal,
 		Attrs: []Attr{kernelSize, strides, paddings, dilations, convGroups, lastChannel},
 		NumPy: "conv_weight(x, y, given)",

@@ -218,10 +218,7 @@ func (n *node) unname() {
 func (n *node) drop() {
 	for _, list := range [2][]kept{n.in, n.out} {
 		for i := range list {
-			if st := list[i].view.store; st != nil {
-				list[i].view.store = nil
-				st.release()
-			}
+			list[i].forgetValues()
 		}
 	}
 	n.spent = true

@@ -88,7 +88,7 @@ func (h *history) share(t *Tensor, in []Operand) {
 	}
 }
 
-// keepOperands keeps what the rule reads of the operands, and their histories.
+// keepOperands keeps what the rule reads of the operands, and their histories. Of x * c with a constant c, that is c alone.
 //
 // Operands of integers and bools have no history, even where they were computed from a tensor that asks: a cast ends it.
 func (n *node) keepOperands(in []Operand) {
@@ -102,6 +102,21 @@ func (n *node) keepOperands(in []Operand) {
 		}
 		k.of(t, n.reads.Operand(i))
 		k.from = t.holdAsked()
+	}
+	if n.row != nil && n.row.Grad.Crossed && len(in) == 2 {
+		for i := range n.in {
+			if n.in[1-i].from == nil {
+				n.in[i].forgetValues()
+			}
+		}
+	}
+}
+
+// forgetValues releases what is kept of the values.
+func (k *kept) forgetValues() {
+	if st := k.view.store; st != nil {
+		k.view.store = nil
+		st.release()
 	}
 }
 

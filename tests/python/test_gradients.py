@@ -837,3 +837,40 @@ def test_shapes_without_elements_keep_the_gradient(function):
     assert y.numel().item() == 0 and not y.stop_gradient
     y.sum().backward()
     assert x.grad is not None and x.grad.shape == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "kept"),
+    [
+        (lambda x, c: x * 2.0, 0),
+        (lambda x, c: x * c, 1),
+        (lambda x, c: c * x, 1),
+        (lambda x, c: x @ c, 1),
+        (lambda x, c: x * x, 1),
+        (lambda x, c: paddle.nn.functional.conv2d(x.reshape([1, 1, 100, 100]), c[:3, :3].reshape([1, 1, 3, 3])), 1),
+    ],
+)
+def test_of_products_what_no_gradient_reads_is_not_kept(call, kept):
+    """Of a product with a constant, only the constant is kept; x and c are 40,000 bytes each."""
+    x = paddle.to_tensor(np.ones((100, 100), "float32"), place="cpu", stop_gradient=False)
+    c = paddle.to_tensor(np.full((100, 100), 2, "float32"), place="cpu")
+    result = call(x, c)
+    before = paddle.device.memory_allocated("cpu")
+    del x, c
+    freed = before - paddle.device.memory_allocated("cpu")
+    assert (2 - kept) * 40000 <= freed < (2 - kept) * 40000 + 1000
+    result.sum().backward()
+
+
+def test_an_operand_that_no_gradient_reads_may_change():
+    """Of x * c with a constant c, x may be changed in place, and c may not."""
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    c = paddle.to_tensor([3.0, 4.0])
+    once, twice = x * c, x * c
+    with paddle.no_grad():
+        x.fill_(7.0)
+    once.sum().backward()
+    assert x.grad.tolist() == [3.0, 4.0]
+    c.fill_(5.0)
+    with pytest.raises(ValueError, match=r"\[multiply\] its operand 1, which the gradient reads, was changed in place"):
+        twice.sum().backward()
