@@ -43,6 +43,7 @@ def mock() -> Any:
 def measure(name: str, path: pathlib.Path, feed: dict[str, Any], metal: Any) -> bool:
     """Runs a model and prints its line; answers whether it meets the bars."""
     import exports
+
     import paddle_mps
 
     start = time.perf_counter()
@@ -83,7 +84,11 @@ def main() -> int:
     assert spec and spec.loader
     ours = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(ours)
-    models = [one for one in ours.ocr(lambda path: exports.open_session(path, 1)) if not options.only or one[0] in options.only]
+    models = [
+        one
+        for one in ours.ocr(lambda path: exports.open_session(path, 1))
+        if not options.only or one[0] in options.only
+    ]
     for name in networks.NETWORKS:
         if not options.only or name in options.only:
             path = exports.exported(name)

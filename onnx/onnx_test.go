@@ -351,6 +351,9 @@ func TestSequencesOfWhatIsNoTensor(t *testing.T) {
 
 // FuzzParse reads any bytes, and resolves what is a model. Neither may panic, nor take much memory.
 func FuzzParse(f *testing.F) {
+	for _, entry := range corpus(f) {
+		f.Add(entry)
+	}
 	f.Add(reshaping())
 	f.Add(modelOf(graphOf(part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{5, floatsOf32("w", 1, 2)}, part{1, nodeOf("Add", names("x", "w"), names("y"))})))
 	f.Add(modelOf(graphOf(

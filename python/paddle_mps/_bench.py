@@ -146,7 +146,8 @@ def _their_spans(given: argparse.Namespace, arrays: dict[str, Any]) -> Spans:
 def _their_work(args: dict[str, Any]) -> Asked | None:
     """What a node of onnxruntime asks of the machine, by the shapes that it records; None for one that has recorded none."""
     ins, outs = (
-        [list(shape) for port in args.get(f"{what}_type_shape", ()) for shape in port.values()] for what in ("input", "output")
+        [list(shape) for port in args.get(f"{what}_type_shape", ()) for shape in port.values()]
+        for what in ("input", "output")
     )
     if not ins or not outs:
         return None
@@ -339,7 +340,9 @@ def _report(names: Sequence[str], runners: Sequence[Runner]) -> None:
     assert rates is not None
     for name, runner in zip(names, runners):
         _report_nodes(name, runner, rates)
-    print(f"\nof the machine: at {rates[0] / 1e9:,.0f} GFLOP/s of a product of matrices, and {rates[1] / 1e9:,.1f} GB/s of a sum")
+    print(
+        f"\nof the machine: at {rates[0] / 1e9:,.0f} GFLOP/s of a product of matrices, and {rates[1] / 1e9:,.1f} GB/s of a sum"
+    )
     print(f"\n{len(runners[0].times)} runs each" if len(runners) > 1 else f"\n{len(runners[0].times)} runs")
     if len(runners) > 1:
         pairs = list(zip(*(r.results() for r in runners)))

@@ -81,7 +81,9 @@ class Reference:
                 self._process.stdin.flush()
                 answer = pickle.load(self._process.stdout)
             except (OSError, EOFError, pickle.UnpicklingError) as error:
-                raise RuntimeError(f"[check] the process of the reference ended: status {self._process.poll()}") from error
+                raise RuntimeError(
+                    f"[check] the process of the reference ended: status {self._process.poll()}"
+                ) from error
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -102,16 +104,25 @@ class Reference:
             self.close()
 
 
-def compare(name: str, got: Sent, want: Sent) -> float:
+def compare(name: str, got: Sent, want: Sent, tolerance: float | None = None) -> float:
     """By how much a result differs, in largest elements of the reference; 0 for equal ones.
 
+    Args:
+        name: that of the result.
+        got: the result.
+        want: that of the reference.
+        tolerance: how much floats may differ, instead of the tolerance of their dtype.
+
     Raises:
-        Mismatch: by more than the tolerance of its dtype; integers, bools and strings have to be equal.
+        Mismatch: by more than the tolerance; integers, bools and strings have to be equal.
     """
     if any(isinstance(one, list) or one is None for one in (got, want)):
         if type(got) is not type(want) or len(got or ()) != len(want or ()):
             raise Mismatch(f"[check] output {name!r} is {_told(got)}; the reference is {_told(want)}")
-        return max((compare(f"{name}[{i}]", x, y) for i, (x, y) in enumerate(zip(got or (), want or ()))), default=0.0)
+        return max(
+            (compare(f"{name}[{i}]", x, y, tolerance) for i, (x, y) in enumerate(zip(got or (), want or ()))),
+            default=0.0,
+        )
     kind, x = got if isinstance(got, tuple) else (str(got.dtype), got)
     of, y = want if isinstance(want, tuple) else (str(want.dtype), want)
     if kind != of or x.shape != y.shape:
@@ -125,7 +136,9 @@ def compare(name: str, got: Sent, want: Sent) -> float:
     if not allowed:
         different = int(np.count_nonzero(x != y))
         if different:
-            raise Mismatch(f"[check] output {name!r} has {different} of {y.size} elements that are not those of the reference")
+            raise Mismatch(
+                f"[check] output {name!r} has {different} of {y.size} elements that are not those of the reference"
+            )
         return 0.0
     x, y = x.astype("float64"), y.astype("float64")
     finite = np.isfinite(y)
@@ -135,6 +148,7 @@ def compare(name: str, got: Sent, want: Sent) -> float:
     apart = np.abs(np.where(finite, x, 0) - np.where(finite, y, 0))
     worst = float(apart.max(initial=0))
     share = worst / largest if largest else (np.inf if worst else 0.0)
+    allowed = allowed if tolerance is None else tolerance
     if share > allowed:
         at = np.unravel_index(int(apart.argmax()), apart.shape)
         raise Mismatch(

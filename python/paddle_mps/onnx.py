@@ -12,6 +12,7 @@ docs/onnx.md lists what is supported.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import re
 import sys
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
-from . import _dtype, _elements, _missing, _strings, _tracing
+from . import _dtype, _elements, _halves, _missing, _strings, _tracing
 from ._creation import to_tensor
 from ._errors import check
 from ._library import library, quick
@@ -69,15 +70,29 @@ class Model:
         inputs: what a call takes, in this order.
         outputs: what a call returns.
         place: where it runs.
+        accuracy: of a model in half precision, by how much each result of the first call differed from that in float32, in its
+            largest element.
     """
 
-    def __init__(self, path: str | None, data: bytes | None, place: Place, check_results: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | None,
+        data: bytes | None,
+        place: Place,
+        check_results: bool = False,
+        halved: tuple[bytes, list[bool]] | None = None,
+    ) -> None:
+        """See `load`. halved is the model in half precision, which runs instead of the file, and which results were float32."""
         handle, info = ctypes.c_void_p(), ProgramInfo(ctypes.sizeof(ProgramInfo))
+        source = path if data is None else data
+        self._wide: list[bool] = []
+        if halved is not None:
+            path, (data, self._wide) = None, halved
         file = None if path is None else os.fsencode(path)
         check(library.pmps_program_load(byref(place.struct), file, data, len(data or b""), byref(handle)))
         assert handle.value
         check(quick.pmps_program_get_info(handle, byref(info)))
-        self.place, self._name = place, path or "bytes"
+        self.place, self._name = place, source if isinstance(source, str) else "bytes"
         self._program = _tracing.Program(handle.value, info.outputs, False)
         self.inputs = [_port(handle.value, False, i) for i in range(info.inputs)]
         self.outputs = [_port(handle.value, True, i) for i in range(info.outputs)]
@@ -87,10 +102,13 @@ class Model:
         # Whether there are results that are arrays.
         self._lacks = any(map(_lacking, self.outputs))
         self._reference = None
-        if check_results:
+        self._halved, self._checked = halved is not None, check_results
+        self.accuracy: dict[str, float] = {}
+        if check_results or halved is not None:
             from ._reference import Reference  # which starts processes: most programs need none
 
-            self._reference = Reference(path if data is None else data)
+            assert source is not None
+            self._reference = Reference(source)
 
     def __call__(self, *args: Given, **kwargs: Given) -> Any:
         """Runs the model.
@@ -116,18 +134,38 @@ class Model:
         """
         given = self._arguments(args, kwargs)
         made = self._run(given)
+        if self._halved:
+            wide = [
+                _widened(x) if yes else x for x, yes in zip(made if isinstance(made, tuple) else (made,), self._wide)
+            ]
+            made = tuple(wide) if isinstance(made, tuple) else wide[0]
         if self._reference is not None:
             self._check(given, made)
         return made
 
     def _check(self, given: Sequence[Any], made: Any) -> None:
-        """Compares the results of a call with those of the reference."""
-        from ._reference import compare, sent
+        """Compares the results of a call with those of the reference: each call with check, and the first in half precision, of
+        which it prints the accuracy."""
+        from ._reference import TOLERANCES, compare, sent
 
-        assert self._reference is not None
-        wanted = self._reference.results(given)
-        for port, got, want in zip(self.outputs, made if isinstance(made, tuple) else (made,), wanted):
-            compare(port.name, sent(got), want)
+        reference = self._reference
+        assert reference is not None
+        wanted = reference.results(given)
+        pairs = [
+            (p.name, sent(x), y) for p, x, y in zip(self.outputs, made if isinstance(made, tuple) else (made,), wanted)
+        ]
+        for name, got, want in pairs if self._halved and not self.accuracy else ():
+            try:
+                self.accuracy[name] = compare(name, got, want, math.inf)
+                said = f"differs by {self.accuracy[name]:.1e} of its largest element from float32"
+            except RuntimeError as error:  # other integers, or NaN
+                self.accuracy[name], said = math.inf, str(error)
+            print(f"[onnx] float16: output {name!r} {said}", file=sys.stderr)
+        for name, got, want in pairs if self._checked else ():
+            compare(name, got, want, TOLERANCES["float16"] if self._halved else None)
+        if not self._checked:
+            self._reference = None
+            reference.close()
 
     def _run(self, given: Sequence[Any]) -> Any:
         """A call, with an argument for each input."""
@@ -220,6 +258,8 @@ class Model:
         if name:
             return to_tensor(_elements.carried(x, name, f"input {port.name!r}"), place=self.place)
         if isinstance(x, Tensor):
+            if self._halved and port.dtype is not None and meta(x).dtype.name == "float32":
+                x = x.cast(port.dtype)
             return x if meta(x).place == self.place else x.to(self.place)
         array = x if isinstance(x, np.ndarray) else np.asarray(x)
         if port.dtype is not None and array.dtype != port.dtype.numpy:
@@ -227,6 +267,13 @@ class Model:
                 raise TypeError(f"[onnx] input {port.name!r} is {array.dtype}; want {port.dtype.name}")
             array = array.astype(port.dtype.numpy)
         return to_tensor(array, dtype=port.dtype, place=self.place)
+
+
+def _widened(made: Any) -> Any:
+    """A result in half precision as one of float32: a tensor, a list of them, or nothing."""
+    if isinstance(made, list):
+        return [_widened(x) for x in made]
+    return made.cast("float32") if isinstance(made, Tensor) and meta(made).dtype.name == "float16" else made
 
 
 def _kind(port: Port) -> tuple[bool, bool]:
@@ -279,7 +326,12 @@ def _port(program: int, output: bool, index: int) -> Port:
     return Port(texts[0], dtype, dims, texts[1])
 
 
-def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None, check: bool = False) -> Model:
+def load(
+    model: str | os.PathLike[str] | bytes,
+    place: str | Place | None = None,
+    check: bool = False,
+    dtype: str | _dtype.DType | None = None,
+) -> Model:
     """Loads a model.
 
     The file is mapped, and must not change as long as the model is in use. Weights in other files are found in its folder.
@@ -291,6 +343,9 @@ def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None
         check: whether each call also runs on the CPU without fused kernels, in a process of its own, and fails if a result differs
             by more than roundings do. It takes a multiple of the time, and the memory of a second copy. Models that draw random
             numbers always differ.
+        dtype: "float16": weights and what is computed are in half precision, and take half the memory. Inputs and results are
+            those of the file, such as float32. The first call also runs in float32, in a process of its own, and prints by how
+            much each result differs; see `Model.accuracy`. None: as the file says.
 
     Raises:
         UnsupportedError: the model has operators that are not supported. The message names all of them.
@@ -303,11 +358,23 @@ def load(model: str | os.PathLike[str] | bytes, place: str | Place | None = None
         >>> y = model(np.zeros((1, 3, 224, 224), "float32"))
     """
     where = current_place() if place is None else place_of(place)
+    if dtype is not None and str(dtype).rpartition(".")[2] not in ("float16", "float32"):
+        raise ValueError(f"[onnx] dtype is {dtype}; want 'float16', or None for that of the file")
+    half = dtype is not None and str(dtype).endswith("float16")
     if isinstance(model, (bytes, bytearray, memoryview)):
-        return Model(None, bytes(model), where, check)
+        data = bytes(model)
+        return Model(None, data, where, check, (_halves.model(data), _halves.wide(data)) if half else None)
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"[onnx] model is {type(model).__name__}; want the path of an ONNX file, or its bytes")
-    return Model(os.fspath(model), None, where, check)
+    path = os.fspath(model)
+    if not half:
+        return Model(path, None, where, check)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise ValueError(f"[onnx] {error}") from error
+    return Model(path, None, where, check, (_halves.model(data), _halves.wide(data)))
 
 
 def array_of(path: str) -> np.ndarray[Any, Any]:
@@ -343,6 +410,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--check", action="store_true", help="fail if a result differs from that of unfused kernels on the CPU"
     )
+    parser.add_argument("--dtype", choices=["float16"], help="compute in half precision, and print the accuracy")
     given = parser.parse_args(arguments)
     try:
         _run(given)
@@ -358,7 +426,7 @@ def _run(given: argparse.Namespace) -> None:
     if given.output and os.path.exists(given.output) and not os.path.isdir(given.output):
         raise ValueError(f"[output] {given.output} is a file; want a folder")
     with Progress("loading"):
-        model = load(given.model, None if given.place is None else place_of(given.place), given.check)
+        model = load(given.model, None if given.place is None else place_of(given.place), given.check, given.dtype)
     print(f"loaded {given.model} in {time.perf_counter() - start:.3f} s")
     args: list[np.ndarray[Any, Any]] = []
     named: dict[str, np.ndarray[Any, Any]] = {}

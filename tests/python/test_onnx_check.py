@@ -56,7 +56,11 @@ def test_the_reference_fuses_nothing(model: Any) -> None:
     assert "gelu" in model.explain()
     code = "import sys, pickle, paddle_mps as p; m = p.onnx.load(sys.stdin.buffer.read(), 'cpu'); m(p.ones([4, 3])); print(m.explain())"
     out = subprocess.run(
-        [sys.executable, "-c", code], input=GELU, env={**os.environ, "PADDLE_MPS_PASSES": "0"}, capture_output=True, check=True
+        [sys.executable, "-c", code],
+        input=GELU,
+        env={**os.environ, "PADDLE_MPS_PASSES": "0"},
+        capture_output=True,
+        check=True,
     ).stdout.decode()
     assert "group" not in out and "gelu" not in out and out.count("multiply(") == 2 and "erf(" in out
 
@@ -109,9 +113,17 @@ def test_files_are_found_from_any_folder(tmp_path: pathlib.Path, monkeypatch: py
 
 def test_sequences_strings_and_bfloat16() -> None:
     parts = files.model(
-        [files.node("SplitToSequence", ["x"], ["s"]), files.node("Cast", ["x"], ["t"], to=8), files.node("Cast", ["x"], ["h"], to=16)],
+        [
+            files.node("SplitToSequence", ["x"], ["s"]),
+            files.node("Cast", ["x"], ["t"], to=8),
+            files.node("Cast", ["x"], ["h"], to=16),
+        ],
         [files.port("x", "float", ["n"])],
-        [files.port("s", "float", None, sequence=True), files.port("t", "string", None), files.port("h", "bfloat16", None)],
+        [
+            files.port("s", "float", None, sequence=True),
+            files.port("t", "string", None),
+            files.port("h", "bfloat16", None),
+        ],
     )
     s, t, h = paddle.onnx.load(parts, paddle.CPUPlace(), check=True)(np.array([1, 2.5], "float32"))
     assert [x.tolist() for x in s] == [[1.0], [2.5]] and list(t) == ["1", "2.5"] and h.dtype == paddle.bfloat16

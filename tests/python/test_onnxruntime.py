@@ -7,9 +7,11 @@ different, or about this package alone.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -473,6 +475,57 @@ def test_values() -> None:
         ort.OrtValue.ortvalue_from_numpy(x, "cuda", 0)
     with pytest.raises(Exception, match="Unsupported device type: foo"):
         ort.OrtValue.ortvalue_from_numpy(x, "foo", 0)
+
+
+def test_values_are_arrays_for_numpy() -> None:
+    value = ort.OrtValue.ortvalue_from_numpy(X.copy())
+    assert np.asarray(value).tolist() == X.tolist() and np.array(value, "f8").dtype == np.float64
+    other = np.array(value)
+    other += 1
+    assert (value.numpy() == X).all()
+
+
+def test_sessions_are_not_pickled(two: Any) -> None:
+    for way in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot pickle"):
+            way(two)
+    assert (copy.copy(two).run(["y"], {"x": X, "b": B})[0] == X * W).all()  # of the same model
+
+
+class Kept(ort.InferenceSession):  # type: ignore[misc]
+    """A session that loads its model again, as programs write it for worker processes."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data, providers=CPU)
+        self.data = data
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"data": self.data}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["data"])  # type: ignore[misc]
+
+
+def test_sessions_that_load_again() -> None:
+    made = pickle.loads(pickle.dumps(Kept(TWO)))
+    assert (made.run(["y"], {"x": X, "b": B})[0] == X * W).all()
+
+
+def test_private_names_that_programs_read(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(TWO)
+    for source, name, none in ((str(path), "_model_path", "_model_bytes"), (TWO, "_model_bytes", "_model_path")):
+        options = ort.SessionOptions()
+        made = ort.InferenceSession(source, options, providers=CPU)
+        assert getattr(made, name) == source and getattr(made, none, None) is None
+        assert isinstance(made._sess_options, ort.SessionOptions)
+    base = importlib.import_module(f"{NAME}.capi.onnxruntime_inference_collection").Session
+    assert isinstance(made, base)
+
+
+def test_numbers_print_with_their_names() -> None:
+    assert str(ort.GraphOptimizationLevel.ORT_DISABLE_ALL) == "GraphOptimizationLevel.ORT_DISABLE_ALL"
+    assert str(ort.ExecutionMode.ORT_PARALLEL) == "ExecutionMode.ORT_PARALLEL"
 
 
 def test_runs_on_values(two: Any) -> None:

@@ -265,7 +265,7 @@ def test_progress() -> None:
         bar._ended.wait(1.5)
         bar.done(2)
         bar._ended.wait(0.5)
-        1 / 0
+        raise ZeroDivisionError
     lines = terminal.getvalue().split("\r")
     assert lines[1].startswith("working [") and any("100%" in line for line in lines) and lines[-1] == "\x1b[K"
     assert _progress.Progress("x")._line(0.0).startswith("x [#")
@@ -279,9 +279,17 @@ def test_what_nodes_ask_of_the_machine() -> None:
 arena of 0 bytes
 """
     assert _bench._units(plan) == [(128, 32), (100, 4000)]
-    conv = {"op_name": "Conv", "input_type_shape": [{"float": [1, 2, 4, 4]}, {"float": [3, 2, 3, 3]}], "output_type_shape": [{"float": [1, 3, 2, 2]}]}
+    conv = {
+        "op_name": "Conv",
+        "input_type_shape": [{"float": [1, 2, 4, 4]}, {"float": [3, 2, 3, 3]}],
+        "output_type_shape": [{"float": [1, 3, 2, 2]}],
+    }
     assert _bench._their_work(conv) == (392, 432)
-    product = {"op_name": "MatMul", "input_type_shape": [{"float": [2, 3]}, {"float": [3, 5]}], "output_type_shape": [{"float": [2, 5]}]}
+    product = {
+        "op_name": "MatMul",
+        "input_type_shape": [{"float": [2, 3]}, {"float": [3, 5]}],
+        "output_type_shape": [{"float": [2, 5]}],
+    }
     assert _bench._their_work(product) == (124, 60)
     assert _bench._their_work({"op_name": "Constant"}) is None
     assert _bench._share(2.0, [(10, 1000), (10, 0)], (1e6, 1e4)) == "100%"

@@ -100,9 +100,15 @@ class InferenceSession(Session):
         return self._options
 
     def __getstate__(self) -> Any:
-        """Raises TypeError: a session is of one process and is neither copied nor pickled, as in onnxruntime. Classes that keep
-        the path and load the model again define this and `__setstate__`."""
+        """Raises TypeError: a session is of one process and is neither pickled nor copied deeply, as in onnxruntime. Classes that
+        keep the path and load the model again define this and `__setstate__`."""
         raise TypeError(f"cannot pickle {type(self).__name__!r} object")
+
+    def __copy__(self) -> InferenceSession:
+        """Another session with the same model, which is not loaded again."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
 
     def get_inputs(self) -> list[NodeArg]:
         """What a run takes."""
