@@ -169,7 +169,7 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 // image that has its channels elsewhere than the kernel needs them.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
 	if k.byRows {
-		return i == result && !isLast(&c.Out[0]) || i == left && !isLast(&c.In[left]) && !(k.lined && c.In[left].Dims[1] <= gatheredPlane)
+		return i == result && !isLast(&c.Out[0]) || i == left && !isLast(&c.In[left]) && !(k.lined && threeLines(&c.In[left]))
 	}
 	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }
@@ -276,11 +276,11 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 		if i == result || o.Numel() == 0 {
 			continue
 		}
-		if j.byRows && o.IsContiguous() {
-			interleave(&o, &j.all[i])
-			continue
+		to := j.all[i]
+		if j.byRows {
+			o, to = lastAxes(o), lastAxes(to)
 		}
-		if err := j.copy(t, &o, &j.all[i]); err != nil {
+		if err := j.copy(t, &o, &to); err != nil {
 			return err
 		}
 	}

@@ -13,12 +13,11 @@ import (
 // one element with a stride of 1 sees an image as one line.
 
 const (
-	leastRows     = 98      // windows of a piece: so many use what has been read of the weight; a multiple of the rows of a tile
-	rowMultiple   = 14      // the rows of a tile
-	rowResults    = 1 << 16 // elements of the result of a piece, about: a quarter of the second-level cache
-	paddedStrip   = 1 << 16 // elements of the padded lines of a piece, about
-	readStrip     = 1 << 17 // of the lines where they lie in the image
-	gatheredPlane = 4       // channels up to which an image that has them first is gathered into the lines
+	leastRows   = 98      // windows of a piece: so many use what has been read of the weight; a multiple of the rows of a tile
+	rowMultiple = 14      // the rows of a tile
+	rowResults  = 1 << 16 // elements of the result of a piece, about: a quarter of the second-level cache
+	paddedStrip = 1 << 16 // elements of the padded lines of a piece, about
+	readStrip   = 1 << 17 // of the lines where they lie in the image
 )
 
 // readsLines reports whether a conv of images with their channels last reads lines: what a window sees of one has no gaps, and it
@@ -37,6 +36,7 @@ func readsLines(c *device.Call) (bool, error) {
 // padCut says which lines a piece has.
 type padCut struct {
 	inPlace  bool  // windows read the image where it lies
+	three    bool  // three channels are interleaved
 	windows  int64 // of a line of the result
 	whole    int64 // lines of a plane of the result
 	lines    int64 // of a piece
@@ -57,6 +57,7 @@ func planLines(j *convolving[float32], w *op.Windows) {
 	kernel := j.noteTaps(w)
 	p := &j.byPads
 	*p = padCut{windows: j.out.dims[2], whole: j.out.dims[1], kernel: kernel[1], apart: spatial(w.Dilation, w.Axes, 1)[1], run: kernel[2] * j.channels, step: j.step[1]}
+	p.three = !isLast(&j.all[left])
 	planes, strip := j.out.batch*j.out.dims[0], int64(paddedStrip)
 	p.length = ((p.windows-1)*j.step[2] + kernel[2]) * j.channels
 	if p.inPlace = j.inside(); p.inPlace {
@@ -164,21 +165,19 @@ func (j *lined) pad(s *scratch[float32], plane, first, lines int64) {
 		clear(to[high:])
 		if inside := to[low:high]; len(inside) > 0 {
 			at := im.at(plane/j.out.dims[0], 0) + a*im.strides[0] + b*im.strides[1] + (low/j.channels+tap[2])*im.strides[2]
-			if im.perChannel == 1 && im.strides[2] == j.channels {
+			if !j.byPads.three {
 				copy(inside, im.data[at:])
 				continue
 			}
-			for c := range j.channels {
-				fillEvery(inside[c:], im.data, at+c*im.perChannel, im.strides[2], j.channels)
-			}
+			n, b, c := int64(len(inside))/3, at+im.perChannel, at+2*im.perChannel
+			vec.Interleave3(inside, im.data[at:][:n], im.data[b:][:n], im.data[c:][:n])
 		}
 	}
 }
 
-// fillEvery fills every step-th element with those of a line, which are distance apart from at on.
-func fillEvery(to, from []float32, at, distance, step int64) {
-	for i := int64(0); i < int64(len(to)); i += step {
-		to[i] = from[at]
-		at += distance
-	}
+// The first image of a network has its channels first, and three of them: they are interleaved where lines are padded.
+
+// threeLines reports whether an image has three channels, of whose lines the elements are neighbours.
+func threeLines(o *device.Operand) bool {
+	return o.Dims[1] == 3 && o.Strides[o.Rank-1] == 1
 }

@@ -30,6 +30,8 @@ func TestConvolutionsOfLines(t *testing.T) {
 		{"planes of a volume", convCase{1, 1, 4, 6, triple(3, 7, 24), triple(1, 3, 3), triple(2, 1, 1), one, triple(1, 1, 1), 3}, true},
 		{"no overlap", convCase{1, 1, 3, 8, triple(1, 48, 48), triple(1, 4, 4), triple(1, 4, 4), one, none, 2}, true},
 		{"short lines", convCase{1, 1, 8, 8, triple(1, 20, 9), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, true},
+		{"three channels of one column", convCase{2, 1, 3, 8, triple(1, 9, 1), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, true},
+		{"two channels", convCase{1, 1, 2, 8, triple(1, 9, 40), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}, true},
 		{"no padding", convCase{2, 1, 9, 40, triple(1, 19, 20), triple(1, 3, 5), triple(1, 1, 2), triple(1, 2, 1), none, 2}, true},
 		{"padding below and on the right alone", convCase{1, 1, 5, 16, triple(1, 15, 16), triple(1, 2, 2), triple(1, 2, 2), one, triple(0, 1, 1), 2}, true},
 		{"one element, one stride", convCase{3, 1, 65, 40, triple(1, 9, 13), one, one, one, none, 2}, true},

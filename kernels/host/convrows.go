@@ -107,29 +107,14 @@ func lastLayout(s shape.Shape) shape.Layout {
 	return l
 }
 
-// interleavedElements is how many elements of all channels are moved at a time, so that they stay in the first-level cache.
-const interleavedElements = 64
-
-// The first image of a network has its channels first, and three of them: a general copy takes as long as the convolution.
-
-// interleave copies contiguous images to others that have their channels last.
-// SAFETY: the layouts lie in the operands.
-func interleave(from, to *device.Operand) {
-	channels := from.Dims[1]
-	plane := from.Numel() / (from.Dims[0] * channels)
-	x, y := slice[float32](from.Addr, from.Numel()), slice[float32](to.Addr, to.Numel())
-	for ; len(x) > 0; x, y = x[plane*channels:], y[plane*channels:] {
-		for first := int64(0); first < plane; first += interleavedElements {
-			n := min(interleavedElements, plane-first)
-			for c := range channels {
-				at := first*channels + c
-				for _, v := range x[c*plane+first:][:n] {
-					y[at] = v
-					at += channels
-				}
-			}
-		}
-	}
+// lastAxes is an image with its channels as the last axis: a copy goes over the elements in the order of the axes.
+func lastAxes(o device.Operand) device.Operand {
+	turned := o
+	last := o.Rank - 1
+	copy(turned.Dims[1:last], o.Dims[2:o.Rank])
+	copy(turned.Strides[1:last], o.Strides[2:o.Rank])
+	turned.Dims[last], turned.Strides[last] = o.Dims[1], o.Strides[1]
+	return turned
 }
 
 // rowCut says how the rows of a product are cut into pieces and copied.
