@@ -30,7 +30,6 @@ type convolution[T float32 | float64] struct {
 	known  []T                                   // the weights packed, where they were known when the kernel was made
 	right  *vec.Right                            // likewise, as the right operand: see convrows.go
 	byRows bool                                  // images have their channels last in memory: see convrows.go
-	lined  bool                                  // and windows read lines of them: see convpad.go
 	jobs   sync.Pool
 }
 
@@ -125,8 +124,7 @@ type convolving[T float32 | float64] struct {
 	planes     [][op.MaxSpatial]int64 // likewise, and so are the offsets
 	offsets    []int
 	step       [op.MaxSpatial]int64 // distance of windows in the image
-	byLines    rowCut               // where images have their channels last
-	byPads     padCut               // and windows read lines
+	byPads     padCut               // where images have their channels last
 	pieces     int64
 	work       splitter
 	staging
@@ -169,7 +167,7 @@ func (k *convolution[T]) cost(c *device.Call) int64 {
 // image that has its channels elsewhere than the kernel needs them.
 func (k *convolution[T]) staged(c *device.Call, i int) bool {
 	if k.byRows {
-		return i == result && !isLast(&c.Out[0]) || i == left && !isLast(&c.In[left]) && !(k.lined && c.In[left].Dims[1] <= gatheredPlane)
+		return i == result && !isLast(&c.Out[0]) || i == left && !isLast(&c.In[left]) && !(k.right != nil && c.Op == op.IDConv && threeLines(&c.In[left]))
 	}
 	return !k.native || i == right && c.Op != op.IDConvWeight && !c.In[right].IsContiguous()
 }
@@ -276,11 +274,11 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 		if i == result || o.Numel() == 0 {
 			continue
 		}
-		if j.byRows && o.IsContiguous() {
-			interleave(&o, &j.all[i])
-			continue
+		to := j.all[i]
+		if j.byRows {
+			o, to = lastAxes(o), lastAxes(to)
 		}
-		if err := j.copy(t, &o, &j.all[i]); err != nil {
+		if err := j.copy(t, &o, &to); err != nil {
 			return err
 		}
 	}

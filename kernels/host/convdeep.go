@@ -10,6 +10,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
+// vectorElements is the number of elements of the longest vector.
+const vectorElements = 16
+
 // A depthwise convolution of images that have their channels last multiplies runs of all channels with weights that lie in
 // the same order. Windows of a line that lie inside of the image see the same runs, each a stride further on; of the others only
 // what is inside counts. That is the same as padding with zeros where weights are finite, which this kernel needs.

@@ -10,42 +10,33 @@ import (
 // stride further on than the one before. These runs are the rows of a left operand that overlap: a product reads them where they
 // lie, instead of copies side by side, of which a kernel of 3 x 3 needs nine for each element. Where windows see what is outside
 // of the image, a piece of the work pads the lines that its windows see in scratch memory, and else they lie in the image. A kernel of
-// one element with a stride of 1 sees an image as one line.
+// one element with a stride of 1 sees an image as one line. Planes of a volume are added one after the other, and so are the columns
+// of a kernel whose lines have gaps.
 
 const (
-	leastRows     = 98      // windows of a piece: so many use what has been read of the weight; a multiple of the rows of a tile
-	rowMultiple   = 14      // the rows of a tile
-	rowResults    = 1 << 16 // elements of the result of a piece, about: a quarter of the second-level cache
-	paddedStrip   = 1 << 16 // elements of the padded lines of a piece, about
-	readStrip     = 1 << 17 // of the lines where they lie in the image
-	gatheredPlane = 4       // channels up to which an image that has them first is gathered into the lines
+	leastRows   = 98      // windows of a piece: so many use what has been read of the weight; a multiple of the rows of a tile
+	rowMultiple = 14      // the rows of a tile
+	rowResults  = 1 << 16 // elements of the result of a piece, about: a quarter of the second-level cache
+	paddedStrip = 1 << 16 // elements of the padded lines of a piece, about
+	readStrip   = 1 << 17 // of the lines where they lie in the image
 )
-
-// readsLines reports whether a conv of images with their channels last reads lines: what a window sees of one has no gaps, and it
-// sees one plane of a volume.
-func readsLines(c *device.Call) (bool, error) {
-	axes := c.In[left].Rank - 2
-	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, axes)
-	if err != nil {
-		return false, err
-	}
-	copy(w.Kernel[:axes], c.In[right].Dims[2:c.In[right].Rank])
-	kernel, dilation := spatial(w.Kernel, axes, 1), spatial(w.Dilation, axes, 1)
-	return kernel[0] == 1 && (dilation[2] == 1 || kernel[2] == 1), nil
-}
 
 // padCut says which lines a piece has.
 type padCut struct {
 	inPlace  bool  // windows read the image where it lies
+	three    bool  // three channels are interleaved
 	windows  int64 // of a line of the result
 	whole    int64 // lines of a plane of the result
 	lines    int64 // of a piece
 	perPlane int64 // pieces of lines
 	columns  int64 // channels of the result of a piece
 	parts    int64 // pieces of the same lines
+	deep     int64 // planes of the kernel
 	kernel   int64 // lines of it
 	apart    int64 // distance of these in the image
-	run      int64 // elements of a line of the kernel
+	across   int64 // columns of the kernel that are added one after the other
+	between  int64 // elements from one to the next
+	run      int64 // elements that a window sees of a line at once
 	length   int64 // elements of a line that is read, from which the next begins
 	step     int64 // lines from one of the result to the next
 }
@@ -56,9 +47,17 @@ func planLines(j *convolving[float32], w *op.Windows) {
 	j.rows = j.out.channels
 	kernel := j.noteTaps(w)
 	p := &j.byPads
-	*p = padCut{windows: j.out.dims[2], whole: j.out.dims[1], kernel: kernel[1], apart: spatial(w.Dilation, w.Axes, 1)[1], run: kernel[2] * j.channels, step: j.step[1]}
+	dilation := spatial(w.Dilation, w.Axes, 1)
+	*p = padCut{
+		windows: j.out.dims[2], whole: j.out.dims[1], step: j.step[1],
+		deep: kernel[0], kernel: kernel[1], apart: dilation[1], across: 1, between: dilation[2] * j.channels, run: kernel[2] * j.channels,
+	}
+	if dilation[2] > 1 {
+		p.across, p.run = kernel[2], j.channels
+	}
+	p.three = !isLast(&j.all[left])
 	planes, strip := j.out.batch*j.out.dims[0], int64(paddedStrip)
-	p.length = ((p.windows-1)*j.step[2] + kernel[2]) * j.channels
+	p.length = ((p.windows-1)*j.step[2] + (kernel[2]-1)*dilation[2] + 1) * j.channels
 	if p.inPlace = j.inside(); p.inPlace {
 		strip, p.length = readStrip, j.in.dims[2]*j.channels
 		if len(j.taps) == 1 && j.step == neighbours && j.in.dims == j.out.dims {
@@ -122,8 +121,14 @@ func (j *lined) part(_ *device.Call, lo, hi int64) error {
 			Lines: int(lines), PerLine: int(p.windows), Line: int(p.step * p.length), Step: int(j.step[2] * j.channels),
 			Runs: int(p.kernel), Run: int(p.run), Apart: int(p.apart * p.length),
 		}
-		if !j.right.AddWindows(j.out.data[first:], j.lines(s, plane, line, lines), w, 0, int(from), int(to-from), int(j.rows), true) {
-			return misfit()
+		for z := range p.deep {
+			seen := j.lines(s, plane, z, line, lines)
+			for x := range p.across {
+				term := (z*p.across + x) * p.kernel * p.run
+				if !j.right.AddWindows(j.out.data[first:], seen[x*p.between:], w, int(term), int(from), int(to-from), int(j.rows), term == 0) {
+					return misfit()
+				}
+			}
 		}
 		if err := j.epilogue.rows(b, first, lines*p.windows, j.rows, to-from); err != nil {
 			return err
@@ -133,24 +138,23 @@ func (j *lined) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// lines are what windows see from the first line of a plane of the result on: the image, or padded lines.
-func (j *lined) lines(s *scratch[float32], plane, line, lines int64) []float32 {
-	p := &j.byPads
-	if !p.inPlace {
-		j.pad(s, plane, line*p.step, (lines-1)*p.step+(p.kernel-1)*p.apart+1)
-		return s.columns
+// lines are what windows see of plane z of the kernel, from the first line of a plane of the result on: the image, or padded lines.
+func (j *lined) lines(s *scratch[float32], plane, z, line, lines int64) []float32 {
+	p, im := &j.byPads, &j.in
+	tap := &j.taps[z*int64(len(j.taps))/p.deep] // the first that a window sees
+	image, a := plane/j.out.dims[0], plane%j.out.dims[0]*j.step[0]+tap[0]
+	if p.inPlace {
+		return im.data[(image*im.dims[0]+a)*im.dims[1]*im.dims[2]*im.channels+(line*p.step+tap[1])*p.length+tap[2]*im.channels:]
 	}
-	im, tap := &j.in, &j.taps[0] // the first that a window sees
-	at := plane/j.out.dims[0]*im.dims[0] + plane%j.out.dims[0]*j.step[0] + tap[0]
-	return im.data[at*im.dims[1]*im.dims[2]*im.channels+(line*p.step+tap[1])*p.length+tap[2]*im.channels:]
+	j.pad(s, image, a, line*p.step, (lines-1)*p.step+(p.kernel-1)*p.apart+1)
+	return s.columns
 }
 
-// pad fills s.columns with lines of a plane of the image, which windows see from element first on.
-func (j *lined) pad(s *scratch[float32], plane, first, lines int64) {
+// pad fills s.columns with lines of plane a of an image, which windows see from line first on.
+func (j *lined) pad(s *scratch[float32], image, a, first, lines int64) {
 	im, length := &j.in, j.byPads.length
 	s.columns = grown(s.columns, lines*length)
-	tap := &j.taps[0] // the first that a window sees
-	a := plane%j.out.dims[0]*j.step[0] + tap[0]
+	tap := &j.taps[0] // the first, whose line and element are those of all planes
 	// What is left and right of the image is the same in all lines, and in all channels.
 	low := min(max(-tap[2], 0)*j.channels, length) // elements of a line that are inside
 	high := max(min((im.dims[2]-tap[2])*j.channels, length), low)
@@ -163,22 +167,20 @@ func (j *lined) pad(s *scratch[float32], plane, first, lines int64) {
 		clear(to[:low])
 		clear(to[high:])
 		if inside := to[low:high]; len(inside) > 0 {
-			at := im.at(plane/j.out.dims[0], 0) + a*im.strides[0] + b*im.strides[1] + (low/j.channels+tap[2])*im.strides[2]
-			if im.perChannel == 1 && im.strides[2] == j.channels {
+			at := im.at(image, 0) + a*im.strides[0] + b*im.strides[1] + (low/j.channels+tap[2])*im.strides[2]
+			if !j.byPads.three {
 				copy(inside, im.data[at:])
 				continue
 			}
-			for c := range j.channels {
-				fillEvery(inside[c:], im.data, at+c*im.perChannel, im.strides[2], j.channels)
-			}
+			n, b, c := int64(len(inside))/3, at+im.perChannel, at+2*im.perChannel
+			vec.Interleave3(inside, im.data[at:][:n], im.data[b:][:n], im.data[c:][:n])
 		}
 	}
 }
 
-// fillEvery fills every step-th element with those of a line, which are distance apart from at on.
-func fillEvery(to, from []float32, at, distance, step int64) {
-	for i := int64(0); i < int64(len(to)); i += step {
-		to[i] = from[at]
-		at += distance
-	}
+// The first image of a network has its channels first, and three of them: they are interleaved where lines are padded.
+
+// threeLines reports whether an image has three channels, of whose lines the elements are neighbours.
+func threeLines(o *device.Operand) bool {
+	return o.Dims[1] == 3 && o.Strides[o.Rank-1] == 1
 }

@@ -11,10 +11,12 @@ func Depthwise(to, x, w []float32, taps []Tap, n, step, channels int) bool {
 	if !deep(len(to), len(x), taps, n, step, channels) {
 		return false
 	}
-	for _, t := range taps {
-		if t.Number < 0 || channels > 0 && int(t.Number) > len(w)/channels-1 {
-			return false
-		}
+	least, most := int32(0), int32(-1)
+	for i := range taps {
+		least, most = min(least, taps[i].Number), max(most, taps[i].Number)
+	}
+	if least < 0 || channels > 0 && int(most) > len(w)/channels-1 {
+		return false
 	}
 	if n > 0 && channels > 0 {
 		active.depthwise(to, x, w, taps, n, step, channels)
@@ -39,12 +41,14 @@ func deep(to, x int, taps []Tap, n, step, channels int) bool {
 	if n < 0 || step < 0 || channels < 0 || !fits(to, n, channels, channels) {
 		return false
 	}
-	for _, t := range taps {
-		if t.Offset < 0 || t.Offset > x || n > 0 && !within(x-t.Offset, n, step, channels) {
-			return false
-		}
+	if len(taps) == 0 {
+		return true
 	}
-	return true
+	least, most := 0, 0
+	for i := range taps {
+		least, most = min(least, taps[i].Offset), max(most, taps[i].Offset)
+	}
+	return least >= 0 && most <= x && (n == 0 || within(x-most, n, step, channels))
 }
 
 // within reports whether n runs of channels, step apart, lie in so many elements.

@@ -71,6 +71,8 @@ type table struct {
 	depthwise func(to, x, w []float32, taps []Tap, n, step, channels int)
 	maxDeep   func(to, x []float32, taps []Tap, n, step, channels int)
 
+	interleave3 func(to, a, b, c []float32)
+
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
 	normalize   func(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64))
@@ -104,7 +106,10 @@ func fastest() *table {
 
 func portableTable() *table {
 	t := &table{
-		level:     Portable,
+		level: Portable,
+
+		interleave3: interleave3Row,
+
 		f16ToF32:  f16ToF32Row,
 		bf16ToF32: bf16ToF32Row,
 		f32ToF16:  f32ToF16Row,
