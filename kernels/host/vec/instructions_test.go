@@ -83,9 +83,7 @@ func countedRows() []countedRow {
 		{"softmax of 64", func(t *table) { t.softmax(out, x, 64) }},
 		{"softmax of 10", func(t *table) { t.softmax(out[:4090], x[:4090], 10) }},
 		{"layer norm", func(t *table) {
-			t.sum(x)
-			t.sumDeviations(x, 0.25)
-			t.standardize(out, x, weight, y, 0.25, 0.5)
+			t.normalize(out, x, weight, y, countedLength, 1e-5, true, func(float64) {})
 		}},
 		{"depthwise 3x3", func(t *table) { t.depthwise(out, x, weight, taps, windows, channels, channels) }},
 		{"max pool 3x3", func(t *table) { t.maxDeep(out, x, taps, windows, channels, channels) }},

@@ -36,19 +36,34 @@ func (t *table) reductionsInC() {
 	t.maxColumns, t.minColumns = columnsInC(neon.MaxColumns, t.maxColumns), columnsInC(neon.MinColumns, t.minColumns)
 	t.softmax, t.weigh = neon.Softmax, weighInC(t.weigh)
 	t.searchesInC()
-	deviations, standardize := t.sumDeviations, t.standardize
-	t.sumDeviations = func(x []float32, mean float64) float64 {
-		if len(x) < shortRow {
-			return deviations(x, mean)
-		}
-		return neon.SumDeviations(x, mean)
+	t.normalize, t.standardize = normalizeInC, standardizeInC
+}
+
+// normalizeInC is normalizeRows with C's loops, where rows are long enough for calls.
+func normalizeInC(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
+	if length < shortRow {
+		normalizeRows(dst, src, weight, bias, length, epsilon, centered, next)
+		return
 	}
-	t.standardize = func(dst, src, weight, bias []float32, mean, scale float64) {
-		if len(src) < shortRow {
-			standardize(dst, src, weight, bias, mean, scale)
-			return
+	for ; len(src) >= length; dst, src = dst[length:], src[length:] {
+		x, mean := src[:length], 0.0
+		if centered {
+			mean = neon.Sum(x) / float64(length)
 		}
-		neon.Standardize(dst, src, weight, bias, mean, scale)
+		scale := 1 / math.Sqrt(neon.SumDeviations(x, mean)/float64(length)+epsilon)
+		neon.Standardize(dst[:length], x, weight, bias, mean, scale)
+		next(scale)
+	}
+}
+
+// standardizeInC is standardizeRows, likewise.
+func standardizeInC(dst, src, weight, bias []float32, length int, means, scales []float64) {
+	if length < shortRow {
+		standardizeRows(dst, src, weight, bias, length, means, scales)
+		return
+	}
+	for j := range means {
+		neon.Standardize(dst[j*length:][:length], src[j*length:][:length], weight, bias, means[j], scales[j])
 	}
 }
 
