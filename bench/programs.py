@@ -203,19 +203,26 @@ def loss(x, t):
 STEP = """
 def step(x, t, loss=loss):
     loss(x, t).backward()
+    {update}
     for p in P: {clear}
 step(X, T)
 """
-CLEAR = STEP.format(clear="p.clear_grad()")
-TORCH_CLEAR = STEP.format(clear="p.grad = None")
+CLEAR = STEP.format(update="", clear="p.clear_grad()")
+TORCH_CLEAR = STEP.format(update="", clear="p.grad = None")
+
+# The same with what an optimizer of plain SGD computes.
+UPDATE = STEP.format(update="with paddle.no_grad(): [p.subtract_(p.grad * 1e-3) for p in P]", clear="p.clear_grad()")
+TORCH_UPDATE = STEP.format(
+    update="with torch.no_grad(): [p.sub_(p.grad, alpha=1e-3) for p in P]", clear="p.grad = None"
+)
 
 
-def training(title: str, model: str) -> Case:
+def training(title: str, model: str, step: str = CLEAR, torch_step: str = TORCH_CLEAR) -> Case:
     return Case(title, [
-        Column("paddle_mps", model + CLEAR, "step(X, T)", "eager"),
-        Column("paddle_mps", model + CLEAR + "compiled = paddle.jit(loss)\n", "step(X, T, compiled)", "jit"),
-        Column("paddle", model + CLEAR, "step(X, T)", "eager", 1.0),
-        Column("torch", model + TORCH_CLEAR, "step(X, T)", "eager", 1.0),
+        Column("paddle_mps", model + step, "step(X, T)", "eager"),
+        Column("paddle_mps", model + step + "compiled = paddle.jit(loss)\n", "step(X, T, compiled)", "jit"),
+        Column("paddle", model + step, "step(X, T)", "eager", 1.0),
+        Column("torch", model + torch_step, "step(X, T)", "eager", 1.0),
     ])  # fmt: skip
 
 
@@ -502,7 +509,7 @@ def training_memory(libraries: dict[str, Library]) -> list[str]:
         peaks = {}
         for library, clear in (("paddle_mps", "p.clear_grad(False)"), ("torch", "p.grad = None")):
             if library in libraries:
-                libraries[library].ask("define", title, model + STEP.format(clear=clear) + STEP_PEAK)
+                libraries[library].ask("define", title, model + STEP.format(update="", clear=clear) + STEP_PEAK)
                 peaks[library] = libraries[library].ask("value", title, "step_peak()")
         print("  " + title + ": " + ", ".join(f"{name} {peak / 1e6:.2f} MB" for name, peak in peaks.items()))
         if "torch" in peaks:
