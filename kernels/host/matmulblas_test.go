@@ -149,6 +149,12 @@ func TestBLASTakes(t *testing.T) {
 		other := newRig(t, Config{Threads: 1}) // which was not asked to
 		require.False(t, byLibrary(must(other.compile("matmul", call))), c.what)
 	}
+	for i := range 3 {
+		l := dims(64, 64)
+		all := []*tensor{of(dtype.Float64, l, 0), of(dtype.Float64, l, 0), of(dtype.Float64, l, 0)}
+		all[i] = place(dtype.Float64, l, 1, 0)
+		require.False(t, byLibrary(must(r.compile("matmul", &device.Call{In: operands(all[:2]...), Out: operands(all[2])}))), "it is not aligned")
+	}
 	for _, d := range dtype.Numbers.Members() {
 		o := flat(64, 64)
 		o.DType = d
