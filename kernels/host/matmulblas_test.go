@@ -297,6 +297,25 @@ func TestBLASSharesNoPackedWeights(t *testing.T) {
 	}
 }
 
+// TestBLASConstants: weights that a graph transposes are read by columns, and not packed.
+func TestBLASConstants(t *testing.T) {
+	r := newBLASRig(t, 2)
+	for _, turned := range []bool{false, true} {
+		y := []int64{70, 80}
+		if turned {
+			y = []int64{80, 70}
+		}
+		p := layer(dtype.Float32, []int64{300, 70}, y, turned)
+		compiled := must(r.Compile(&p.Plan))
+		require.True(t, byLibrary(compiled))
+		want, got := planCall(p, 3), planCall(p, 3)
+		require.Zero(t, compiled.Workspace(got))
+		require.NoError(t, oneByOne(r, p, want))
+		require.NoError(t, runPlan(r, compiled, got))
+		require.Equal(t, bytesOut(want), bytesOut(got))
+	}
+}
+
 // TestBLASFromManyThreads: calls of one program at once do not disturb each other.
 func TestBLASFromManyThreads(t *testing.T) {
 	r := newBLASRig(t, 2)
