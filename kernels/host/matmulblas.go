@@ -82,6 +82,9 @@ func worthBLAS(c *device.Call) bool {
 	widest := k
 	for i := range j.operands {
 		o := &j.operands[i]
+		if uintptr(o.Addr)%uintptr(o.DType.Size()) != 0 { // the runtime makes no such tensors; our kernels take them
+			return false
+		}
 		if !j.usable(i, o) {
 			whole := device.Operand{DType: o.DType, Layout: shape.Contiguous(distinct(o).Shape)}
 			*o = stretched(&whole, o)

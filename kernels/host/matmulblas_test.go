@@ -149,6 +149,12 @@ func TestBLASTakes(t *testing.T) {
 		other := newRig(t, Config{Threads: 1}) // which was not asked to
 		require.False(t, byLibrary(must(other.compile("matmul", call))), c.what)
 	}
+	for i := range 3 {
+		l := dims(64, 64)
+		all := []*tensor{of(dtype.Float64, l, 0), of(dtype.Float64, l, 0), of(dtype.Float64, l, 0)}
+		all[i] = place(dtype.Float64, l, 1, 0)
+		require.False(t, byLibrary(must(r.compile("matmul", &device.Call{In: operands(all[:2]...), Out: operands(all[2])}))), "it is not aligned")
+	}
 	for _, d := range dtype.Numbers.Members() {
 		o := flat(64, 64)
 		o.DType = d
@@ -287,6 +293,25 @@ func TestBLASSharesNoPackedWeights(t *testing.T) {
 		want, got := planCall(p, 3), planCall(p, 3)
 		require.NoError(t, oneByOne(r, p, want))
 		require.NoError(t, runPlan(r, &program{s}, got))
+		require.Equal(t, bytesOut(want), bytesOut(got))
+	}
+}
+
+// TestBLASConstants: weights that a graph transposes are read by columns, and not packed.
+func TestBLASConstants(t *testing.T) {
+	r := newBLASRig(t, 2)
+	for _, turned := range []bool{false, true} {
+		y := []int64{70, 80}
+		if turned {
+			y = []int64{80, 70}
+		}
+		p := layer(dtype.Float32, []int64{300, 70}, y, turned)
+		compiled := must(r.Compile(&p.Plan))
+		require.True(t, byLibrary(compiled))
+		want, got := planCall(p, 3), planCall(p, 3)
+		require.Zero(t, compiled.Workspace(got))
+		require.NoError(t, oneByOne(r, p, want))
+		require.NoError(t, runPlan(r, compiled, got))
 		require.Equal(t, bytesOut(want), bytesOut(got))
 	}
 }

@@ -11,6 +11,6 @@ case $($cc -dumpmachine) in
 *) link='-shared -Wl,-z,defs' ;;
 esac
 # shellcheck disable=SC2086  # $link is a list
-$cc -std=c11 -O1 -g -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Werror "$@" \
+$cc -std=c11 -O1 -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Werror "$@" \
     "$(dirname "$0")/accelerate.c" $link -o "$output.$$"
 mv "$output.$$" "$output"
