@@ -773,8 +773,9 @@ pmps_error *pmps_program_to_text(const pmps_program *program, bool plan, char **
 
 /* ---- Programs in files ----------------------------------------------------------------------------
  *
- * A program can be loaded from an ONNX model, or from a file that pmps_program_save has written. Dynamic sizes of a model are
- * taken from the inputs of a run; each set of sizes is compiled once. docs/onnx.md lists what is supported.
+ * A program can be loaded from an ONNX model, or from a file that pmps_program_save has written, also by paddle.jit.save of
+ * Python: examples/c/saved.c runs one. Dynamic sizes of a model are taken from the inputs of a run; each set of sizes is compiled
+ * once. docs/onnx.md lists what is supported.
  *
  * An input of a model may be a sequence of tensors, or an optional. If one is, a run of the program gets a form as its first
  * tensor: int64, with a number for each input, which is how many tensors it is made of: 1 for a tensor, the length of a

@@ -61,7 +61,11 @@ func (g *Graph) Read(first int, outputs []Value) []Value {
 	return read
 }
 
-// Behind reports for each input whether one of the values is it, or depends on it by nodes before end.
+// What a later part reads of an earlier one can be made again from some of the inputs; the others need not be there any more. Nodes are in
+// an order in which they can run, so that going back through them once meets each node after all that read its results.
+
+// Behind reports for each input whether one of the values is it, or depends on it by nodes before end. Nodes that no value depends on do
+// not count, and neither do constants and scalars, which are no inputs.
 func (g *Graph) Behind(values, inputs []Value, end int) []bool {
 	behind := map[Value]bool{}
 	mark := func(vs []Value) {

@@ -19,6 +19,8 @@ func multiplyTurned(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
 
 // isTurned reports whether an operand is a left one that is multiplied as the transpose that it is. Of fewer rows than a tile has,
 // packing the right operand would cost more than a copy of the left one.
+//
+//go:noinline
 func (k *matmul) isTurned(i int, o *device.Operand) bool {
 	rows, cols := o.Rank-2, o.Rank-1
 	return i == left && k.native && k.dtype == dtype.Float32 && k.known == nil && o.Dims[rows] >= k.tile[0] && o.Dims[cols] > 1 &&

@@ -98,6 +98,7 @@ compile bench_call bench_call.c
 try 'compile cxx' $cxx -std=c++11 $strict cxx.cc "-L$dir" -lpaddlemps "-Wl,-rpath,$dir" -o "$work/cxx"
 compile example "$root/examples/c/example.c"
 compile program "$root/examples/c/program.c"
+compile saved "$root/examples/c/saved.c"
 
 # shellcheck disable=SC2086
 for standard in c++17 c++20; do
@@ -117,6 +118,7 @@ for device in auto host; do
     run "triton_backend on $device" env PADDLE_MPS_DEVICE=$device "$work/triton_backend"
     try "example on $device" env PADDLE_MPS_DEVICE=$device "$work/example"
     try "program on $device" env PADDLE_MPS_DEVICE=$device "$work/program"
+    try "saved on $device" env PADDLE_MPS_DEVICE=$device sh -c 'cd "$0" && ./saved' "$work"
 done
 run 'suite without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/suite"
 run 'threads without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/threads"

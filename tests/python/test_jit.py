@@ -9,7 +9,10 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import threading
 import weakref
@@ -231,6 +234,31 @@ def test_what_cannot_be_saved(tmp_path: Any) -> None:
 
 def places() -> list[Any]:
     return [paddle.CPUPlace()] + [paddle.MPSPlace(0)] * (paddle.mps.device_count() > 0)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_c_programs_run_saved_functions(tmp_path: Any, dtype: str) -> None:
+    """examples/c/saved.c prints what the function returns for ones, with 2 for each open size."""
+    w = paddle.to_tensor(np.arange(12).reshape(3, 4).astype(dtype), place="cpu")
+
+    def f(x: Any) -> Any:
+        return x.matmul(w) - 9, (x * x).sum(), x[:0]
+
+    paddle.jit.save(f, str(tmp_path / "f"), [InputSpec([None, 3], dtype)])
+    root, library = pathlib.Path(__file__).parents[2], os.path.dirname(paddle.__file__)
+    program = tmp_path / "saved"
+    subprocess.run(
+        ["cc", "-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", f"-I{root / 'include'}", root / "examples/c/saved.c",
+         f"-L{library}", "-lpaddlemps", f"-Wl,-rpath,{library}", "-o", program],
+        check=True,
+    )  # fmt: skip
+    ended = subprocess.run([program, tmp_path / "f.pmps"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == ["output 0 [2, 4]: 3 6 9 12 3 6 9 12", "output 1 []: 6", "output 2 [0, 3]:"]
+    (tmp_path / "f.pmps").write_bytes((tmp_path / "f.pmps").read_bytes()[:-40])
+    ended = subprocess.run([program, tmp_path / "f.pmps"], capture_output=True, text=True)
+    assert ended.returncode == 1 and ended.stderr.startswith("INVALID_ARGUMENT: ")
 
 
 def test_saved_functions_of_open_sizes(tmp_path: Any) -> None:

@@ -248,7 +248,8 @@ def test_what_no_gradient_reads_is_not_kept():
     big = 8 * 1000 * 10
     assert held_by(lambda x: x * 2 + 1, (1000, 10)) < 256  # a block is longer than what it was asked for
     assert held_by(lambda x, y: x.sum(0) + y, (1000, 10), (10,)) < 512
-    assert held_by(lambda x, y: x.sum(0) * y, (1000, 10), (10,)) > big  # y's gradient reads the sum, whose gradient is one of x
+    # The gradient of y reads the sum, whose gradient is one of x.
+    assert held_by(lambda x, y: x.sum(0) * y, (1000, 10), (10,)) > big
     assert held_by(lambda x, y: x * y, (1000, 10), (10,)) > big
     assert 80 <= held_by(lambda x, y: x.sum(0) + y * y, (1000, 10), (10,)) < big
 
