@@ -237,8 +237,10 @@ func turnInC(f neon.Function, scalar func(float64) float64) func(dst, src []floa
 		for done := f.Row(dst, src); done < len(src); done += f.Row(dst[done:], src[done:]) {
 			for end := min(done+4, len(src)); done < end; done++ {
 				to, x := dst[done:done+1], src[done:done+1]
-				if f.Row(to, x) == 0 {
+				if a := math.Abs(float64(x[0])); a > neon.TrigLimit && a <= math.MaxFloat32 {
 					far(to, x)
+				} else {
+					f.Row(to, x)
 				}
 			}
 		}
