@@ -30,6 +30,7 @@ func TestConvolutionsOfLines(t *testing.T) {
 		{"short lines", convCase{1, 1, 8, 8, triple(1, 20, 9), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}},
 		{"three channels of one column", convCase{2, 1, 3, 8, triple(1, 9, 1), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}},
 		{"two channels", convCase{1, 1, 2, 8, triple(1, 9, 40), triple(1, 3, 3), one, one, triple(0, 1, 1), 2}},
+		{"padding alone", convCase{1, 1, 3, 8, triple(1, 0, 5), triple(1, 3, 3), one, one, triple(0, 2, 2), 2}},
 		{"no padding", convCase{2, 1, 9, 40, triple(1, 19, 20), triple(1, 3, 5), triple(1, 1, 2), triple(1, 2, 1), none, 2}},
 		{"padding below and on the right alone", convCase{1, 1, 5, 16, triple(1, 15, 16), triple(1, 2, 2), triple(1, 2, 2), one, triple(0, 1, 1), 2}},
 		{"one element, one stride", convCase{3, 1, 65, 40, triple(1, 9, 13), one, one, one, none, 2}},

@@ -86,6 +86,7 @@ func windows512(c, a, b []float32, stride int, w Windows, cols, ldc int, set boo
 // 192 bytes of each 512 that it reads, in what follows in memory: the terms to come, or the next panel.
 
 // groups multiplies two groups with all panels.
+// SAFETY: see windows512; what a tile asks for may lie anywhere.
 func (p *panelTile) groups(to [2]unsafe.Pointer) {
 	for j := 0; j < p.width; j += 2 * lanes512 {
 		p.open(j)
@@ -101,6 +102,7 @@ func (p *panelTile) groups(to [2]unsafe.Pointer) {
 }
 
 // rows multiplies seven rows with all panels.
+// SAFETY: see windows512.
 func (p *panelTile) rows(to *[groupRows]unsafe.Pointer) {
 	for j := 0; j < p.width; j += 2 * lanes512 {
 		p.open(j)
@@ -111,7 +113,8 @@ func (p *panelTile) rows(to *[groupRows]unsafe.Pointer) {
 	}
 }
 
-// open goes to the panel of column j. No pointer is ever behind the end of its slice, where Go's collector would not know it.
+// open goes to the panel of column j.
+// SAFETY: see windows512. No pointer is ever behind the end of its slice, where Go's collector would not know it.
 func (p *panelTile) open(j int) {
 	p.b, p.cols = unsafe.Add(p.panels, j/(2*lanes512)*p.stride), min(p.width-j, 2*lanes512)
 }
