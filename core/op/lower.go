@@ -231,8 +231,13 @@ func lowerSquareSum(e Emitter, s *Step) (err error) {
 	return e.Emit(s)
 }
 
-// lowerLogSoftmax is x - max(x), less the logarithm of the sum of its exponentials.
+// lowerLogSoftmax is x - max(x), less the logarithm of the sum of its exponentials. Of no elements, which have no maximum, it is any
+// operator that gives as many.
 func lowerLogSoftmax(e Emitter, s *Step) error {
+	if s.Out[0].Numel() == 0 {
+		s.Row, s.Attrs = byID[IDExp], nil
+		return e.Emit(s)
+	}
 	l, axis := emitted{e: e, refs: slices.Clone(s.In)}, s.Attrs[LogSoftmaxAxis].I
 	c := Calls{Calculator: &l}
 	top := c.Do(IDMax, Attrs{MaxAxis: {Kind: Ints, Ints: []int64{axis}}, MaxKeepdim: {Kind: Bool, I: 1}}, 0)

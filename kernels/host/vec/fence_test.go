@@ -99,6 +99,7 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"leaky relu":   func() { LeakyRelu(floats(), floats(), 0.5) },
 		"softplus":     func() { Softplus(floats(), floats(), 1, 20) },
 		"softmax":      func() { Softmax(floats(), floats(), n) },
+		"log_softmax":  func() { LogSoftmax(floats(), floats(), n) },
 		"normalize":    func() { Normalize(floats(), floats(), floats(), floats(), 1, true) },
 		"rms":          func() { Normalize(floats(), floats(), nil, nil, 1, false) },
 		"weight":       func() { Normalize(floats(), floats(), floats(), nil, 1, false) },
