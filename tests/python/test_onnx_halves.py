@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import threading
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ PRODUCT = files.model(
 )
 
 
-def load(model: bytes, **options: Any) -> Any:
+def load(model: bytes | pathlib.Path, **options: Any) -> Any:
     return paddle.onnx.load(model, paddle.CPUPlace(), dtype="float16", **options)
 
 
@@ -55,6 +56,23 @@ def test_weights_and_products_are_halves(capfd: pytest.CaptureFixture[str]) -> N
     for x in (X, X.astype("f8"), X.astype("f2"), paddle.to_tensor(X, place=paddle.CPUPlace())):
         assert model(x)[0].tolist() == y.tolist()
     assert model(X[:0])[0].shape == [0, 5]
+
+
+def test_first_calls_of_several_threads(capfd: pytest.CaptureFixture[str]) -> None:
+    model, failed = load(PRODUCT), []
+
+    def call() -> None:
+        try:
+            model(X)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and capfd.readouterr().err.count("output 'y' differs") == 1
 
 
 def test_each_call_is_checked_if_asked() -> None:
