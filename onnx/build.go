@@ -65,7 +65,9 @@ func (s *scope) find(name string) *value {
 }
 
 // leftOut tells whether a name is that of an input which the call of the function around it has left out.
-func (s *scope) leftOut(name string) bool { return s.inside != nil && slices.Contains(s.inside.inputs, name) }
+func (s *scope) leftOut(name string) bool {
+	return s.inside != nil && slices.Contains(s.inside.inputs, name)
+}
 
 // within is a scope for a graph of an attribute. Graphs of attributes have the opsets of the graph around them.
 func (s *scope) within() *scope {

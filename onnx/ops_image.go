@@ -106,7 +106,7 @@ func resize(c *call) []*value {
 	scales, sizes := c.targets(x, axes, region, given)
 	var outside *value
 	if coordinates == "tf_crop_and_resize" {
-		outside = num(c.float("extrapolation_value", 0))
+		outside = c.reals(dtype.Float32, nil, []float64{c.float("extrapolation_value", 0)})
 	}
 	whole := x.DType.IsInt()
 	d := x.DType

@@ -28,10 +28,11 @@ func work(plan *device.Plan) (elements float64) {
 	return elements
 }
 
-// multiplications are those of a matrix product, a convolution, attention or a recurrent layer; 0 for other calls.
+// multiplications are those of a matrix product, a convolution, attention or a recurrent layer; 0 for other calls. Of a transposed
+// convolution with strides they are an upper bound.
 func multiplications(call *device.Call) float64 {
 	out := float64(call.Out[0].Numel())
-	switch row := op.ByID(call.Op); row.Kind {
+	switch op.ByID(call.Op).Kind {
 	case op.Product:
 		x := &call.In[0]
 		return out * float64(x.Dims[max(x.Rank, 1)-1])
@@ -42,9 +43,6 @@ func multiplications(call *device.Call) float64 {
 		return float64(call.In[0].Numel()) * float64(call.In[1].Dims[0])
 	case op.Window:
 		if len(call.In) > 1 && call.In[1].Rank > 0 {
-			if row.ID == op.IDConvTranspose { // each element of the image meets the weights of its channel
-				out = float64(call.In[0].Numel())
-			}
 			w := &call.In[1]
 			return out * float64(w.Numel()) / float64(max(w.Dims[0], 1))
 		}

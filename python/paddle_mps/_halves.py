@@ -24,7 +24,15 @@ FLOAT, FLOAT16 = 1, 10  # TensorProto.DataType
 LARGEST, SMALLEST = 65504.0, 2.0**-24
 
 # Operands that have to be as exact as they are, from one on, by operator.
-EXACT = {"Resize": 1, "Upsample": 1, "NonMaxSuppression": 2, "Range": 0, "RoiAlign": 1, "MelWeightMatrix": 0}
+EXACT = {
+    "Resize": 1,
+    "Upsample": 1,
+    "NonMaxSuppression": 2,
+    "Range": 0,
+    "RoiAlign": 1,
+    "MelWeightMatrix": 0,
+    "BitCast": 0,
+}
 # Operators whose results say nothing of the elements of their operands.
 SIZES = ("Shape", "Size")
 # Attributes that name the element type of results, which is float32 if the operator has none.
@@ -63,7 +71,8 @@ def fields(data: bytes) -> Iterator[Field]:
     while at < len(data):
         start = at
         tag, at = _varint(data, at)
-        kind, value = tag & 7, None
+        kind = tag & 7
+        value: Any = None
         if kind == 0:
             value, at = _varint(data, at)
         elif kind in (1, 5):

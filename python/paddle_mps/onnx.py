@@ -16,6 +16,7 @@ import math
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from ctypes import byref
@@ -104,6 +105,7 @@ class Model:
         self._reference = None
         self._halved, self._checked = halved is not None, check_results
         self.accuracy: dict[str, float] = {}
+        self._first = threading.Lock()  # of several first calls, one tells the accuracy
         if check_results or halved is not None:
             from ._reference import Reference  # which starts processes: most programs need none
 
@@ -146,26 +148,40 @@ class Model:
     def _check(self, given: Sequence[Any], made: Any) -> None:
         """Compares the results of a call with those of the reference: each call with check, and the first in half precision, of
         which it prints the accuracy."""
-        from ._reference import TOLERANCES, compare, sent
+        from ._reference import TOLERANCES, compare
 
-        reference = self._reference
-        assert reference is not None
-        wanted = reference.results(given)
-        pairs = [
-            (p.name, sent(x), y) for p, x, y in zip(self.outputs, made if isinstance(made, tuple) else (made,), wanted)
-        ]
-        for name, got, want in pairs if self._halved and not self.accuracy else ():
+        with self._first:
+            if self._halved and not self.accuracy:
+                self._tell_accuracy(given, made)
+        if self._checked:
+            for name, got, want in self._pairs(given, made):
+                compare(name, got, want, TOLERANCES["float16"] if self._halved else None)
+
+    def _pairs(self, given: Sequence[Any], made: Any) -> list[tuple[str, Any, Any]]:
+        """The results of a call by name, each with that of the reference."""
+        from ._reference import sent
+
+        assert self._reference is not None
+        results = made if isinstance(made, tuple) else (made,)
+        return [(p.name, sent(x), y) for p, x, y in zip(self.outputs, results, self._reference.results(given))]
+
+    def _tell_accuracy(self, given: Sequence[Any], made: Any) -> None:
+        """Prints by how much the results of a call in half precision differ from those in float32."""
+        from ._reference import compare
+
+        assert self._reference is not None
+        accuracy = {}
+        for name, got, want in self._pairs(given, made):
             try:
-                self.accuracy[name] = compare(name, got, want, math.inf)
-                said = f"differs by {self.accuracy[name]:.1e} of its largest element from float32"
+                accuracy[name] = compare(name, got, want, math.inf)
+                said = f"differs by {accuracy[name]:.1e} of its largest element from float32"
             except RuntimeError as error:  # other integers, or NaN
-                self.accuracy[name], said = math.inf, str(error)
+                accuracy[name], said = math.inf, str(error)
             print(f"[onnx] float16: output {name!r} {said}", file=sys.stderr)
-        for name, got, want in pairs if self._checked else ():
-            compare(name, got, want, TOLERANCES["float16"] if self._halved else None)
+        self.accuracy = accuracy
         if not self._checked:
+            self._reference.close()
             self._reference = None
-            reference.close()
 
     def _run(self, given: Sequence[Any]) -> Any:
         """A call, with an argument for each input."""

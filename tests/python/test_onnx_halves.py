@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
+import threading
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ PRODUCT = files.model(
 )
 
 
-def load(model: bytes, **options: Any) -> Any:
+def load(model: bytes | pathlib.Path, **options: Any) -> Any:
     return paddle.onnx.load(model, paddle.CPUPlace(), dtype="float16", **options)
 
 
@@ -55,6 +56,23 @@ def test_weights_and_products_are_halves(capfd: pytest.CaptureFixture[str]) -> N
     for x in (X, X.astype("f8"), X.astype("f2"), paddle.to_tensor(X, place=paddle.CPUPlace())):
         assert model(x)[0].tolist() == y.tolist()
     assert model(X[:0])[0].shape == [0, 5]
+
+
+def test_first_calls_of_several_threads(capfd: pytest.CaptureFixture[str]) -> None:
+    model, failed = load(PRODUCT), []
+
+    def call() -> None:
+        try:
+            model(X)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and capfd.readouterr().err.count("output 'y' differs") == 1
 
 
 def test_each_call_is_checked_if_asked() -> None:
@@ -171,3 +189,24 @@ def test_bytes_at_random() -> None:
             data[at] = rng.integers(0, 256)
         with contextlib.suppress(ValueError, paddle.UnsupportedError):
             _halves.model(bytes(data))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8"])
+def test_what_lies_outside_of_an_image(dtype: str) -> None:
+    """The number outside, of a dtype that may be another than that of the image, which NumPy's interpolation knows nothing of."""
+    elem = {"float32": "float", "float64": "double"}.get(dtype, dtype)
+    region = files.weight("r", np.array([0, 2], "f4"))
+    data = files.model(
+        [files.node("Resize", ["x", "r", "", "s"], ["y"], mode="nearest", coordinate_transformation_mode="tf_crop_and_resize",
+                    extrapolation_value=7.0)],
+        [files.port("x", elem, [3])], [files.port("y", elem, None)], [region, files.weight("s", np.array([5]))], opset=19,
+    )  # fmt: skip
+    y = paddle.onnx.load(data, paddle.CPUPlace())(np.array([1, 2, 3], dtype))
+    # Coordinates are 0, 1, 2, 3, 4 of the two images' worth that the region asks for: those beyond 2 are outside.
+    assert y.dtype == getattr(paddle, dtype) and y.tolist() == [1, 2, 3, 7, 7]
+
+
+def test_bits_stay_those_of_float32() -> None:
+    data = files.model([files.node("BitCast", ["x"], ["y"], to=6)], [files.port("x", "float", [1])],
+                       [files.port("y", "int32", [1])], opset=26)  # fmt: skip
+    assert load(data)(np.array([1], "f4")).tolist() == [0x3F800000]

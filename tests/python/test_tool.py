@@ -218,7 +218,8 @@ def test_convert(product: str, capsys: pytest.CaptureFixture[str], tmp_path: pat
     assert command("convert", product, "--shape", "b=4", "--size", "n=2", "--output", path) == 0
     assert f"wrote {path}" in capsys.readouterr().out
     model, made = (paddle_mps.onnx.load(p, paddle_mps.CPUPlace()) for p in (product, path))
-    arrays = [np.random.default_rng(1).standard_normal(p.shape).astype("float32") for p in made.inputs]
+    shapes = [[n or 0 for n in p.shape or ()] for p in made.inputs]
+    arrays = [np.random.default_rng(1).standard_normal(shape).astype("float32") for shape in shapes]
     assert [p.name for p in made.inputs] == ["input0", "input1"][: len(arrays)] and made.outputs[0].name == "output0"
     assert made(*arrays).tolist() == model(*arrays).tolist()
     with pytest.raises(ValueError, match="want float32 of shape"):
