@@ -24,7 +24,6 @@ var start = sync.OnceValues(func() (*runtime.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	delayCollection(getenv)
 	logs.start(c.Verbose)
 	cfg := c.Devices()
 	cfg.Reclaim, cfg.Log = reclaim, logs.runtime

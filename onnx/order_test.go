@@ -99,7 +99,8 @@ func TestNamesOfABranch(t *testing.T) {
 	inner := &Graph{Nodes: []*Node{{Op: "Neg", In: []string{"p"}, Out: []string{"a"}}, {Op: "Neg", In: []string{"a"}, Out: []string{"b"}}}, Inputs: []*Port{{Name: "p"}}, Outputs: []*Port{{Name: "b"}}}
 	nodes := []*Node{
 		{Op: "If", In: []string{"x"}, Out: []string{"y"}, Attrs: map[string]*Attribute{"then_branch": {G: inner}}},
-		{Op: "Neg", In: []string{"y"}, Out: []string{"a"}}, {Op: "Neg", In: []string{"a"}, Out: []string{"p"}},
+		{Op: "Neg", In: []string{"y"}, Out: []string{"a"}},
+		{Op: "Neg", In: []string{"a"}, Out: []string{"p"}},
 	}
 	require.Equal(t, nodes, ordered(nodes))
 }

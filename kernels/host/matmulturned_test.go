@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // TestMatmulOfTransposes multiplies left operands that are stored as their transposes, as gradients of weights do, without a
@@ -18,6 +19,7 @@ func TestMatmulOfTransposes(t *testing.T) {
 		l.Strides[0], l.Strides[1], l.Strides[2] = step, 1, m+gap
 		return l
 	}
+	height, _ := vec.MatMulTile[float32]()
 	for _, d := range []dtype.DType{dtype.Float32, dtype.Float64} {
 		for _, threads := range []int{1, 3} {
 			for _, c := range []struct {
@@ -33,7 +35,7 @@ func TestMatmulOfTransposes(t *testing.T) {
 				{"a batch", turned(3, 50, 7, 0, 350), 40, true},
 				{"matrices that lie side by side", turned(3, 50, 7, 100, 50), 40, true},
 				{"one matrix again and again", turned(3, 50, 7, 0, 0), 40, true},
-				{"few rows", turned(1, 3, 7, 0, 21), 40, false},
+				{"few rows", turned(1, 3, 7, 0, 21), 40, height <= 3}, // or a tile has no more
 				{"rows that overlap", func() shape.Layout { l := turned(1, 50, 7, 0, 350); l.Strides[2] = 20; return l }(), 40, false},
 			} {
 				r := newRig(t, Config{Threads: threads})

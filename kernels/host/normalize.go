@@ -89,18 +89,12 @@ func (k *normalizing) part(c *device.Call, lo, hi int64) error {
 			weights[i] = line.values(o.Addr, own(int64(i)), n)
 		}
 	}
-	var scales lines
 	next := func(float64) {}
 	if !c.Out[1].Absent() {
-		scales = newLines(c, &c.Out[1], lo)
-		next = func(scale float64) {
-			if k.size == 4 {
-				*(*float32)(scales.across.here()) = float32(scale)
-			} else {
-				*(*float64)(scales.across.here()) = scale
-			}
-			scales.across.skip(1)
-		}
+		scales := scaleWriters.Get().(*scaleWriter)
+		defer scaleWriters.Put(scales)
+		scales.at, scales.size = newLines(c, &c.Out[1], lo), k.size
+		next = scales.next
 	}
 	epsilon, centered := c.Attrs[op.LayerNormEpsilon].F, c.Attrs[op.LayerNormCentered].I != 0
 	if k.read == nil && k.write == nil && c.In[0].IsContiguous() && c.Out[0].IsContiguous() {
@@ -119,6 +113,29 @@ func (k *normalizing) part(c *device.Call, lo, hi int64) error {
 		y.across.skip(1)
 	}
 	return nil
+}
+
+// scaleWriter writes the scale of each line. It comes from a pool, as a function made in each call would be an allocation.
+type scaleWriter struct {
+	at   lines
+	size int64 // of an element
+	next func(scale float64)
+}
+
+var scaleWriters = sync.Pool{New: func() any {
+	s := new(scaleWriter)
+	s.next = s.write
+	return s
+}}
+
+// write writes the next scale.
+func (s *scaleWriter) write(scale float64) {
+	if s.size == 4 {
+		*(*float32)(s.at.across.here()) = float32(scale)
+	} else {
+		*(*float64)(s.at.across.here()) = scale
+	}
+	s.at.across.skip(1)
 }
 
 // There is nothing wider to compute float64 in, so that each number is two: what rounding drops is kept beside it.

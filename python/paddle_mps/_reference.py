@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import subprocess
 import sys
 import threading
 from collections.abc import Sequence
@@ -17,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from ._creation import to_tensor
 from ._objects import Tensor, meta
+from ._place import cpu
 
 # By how much floats may differ from the reference, in largest elements of a result: sums in another order, and functions with
 # fewer terms. That of float32 is the one within which tests/onnx compares networks with onnxruntime; the others are the same
@@ -47,9 +48,6 @@ def received(x: Sent) -> Any:
         return [received(one) for one in x]
     if not isinstance(x, tuple):
         return x
-    from ._creation import to_tensor
-    from ._place import cpu
-
     name, array = x
     return to_tensor(array, place=cpu).cast(name)
 
@@ -58,10 +56,12 @@ class Reference:
     """The process of a model. Threads may share it; their calls take turns."""
 
     def __init__(self, model: str | bytes) -> None:
+        import subprocess  # which takes long to import, and most programs need none
+
         self._lock = threading.Lock()
         package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-m", f"{__package__}._referee"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={
@@ -166,32 +166,3 @@ def _told(x: Sent) -> str:
         return f"a list of {len(x)}"
     kind, array = x if isinstance(x, tuple) else (x.dtype, x)
     return f"{kind}{list(array.shape)}"
-
-
-def main() -> None:
-    """The process: the first pickle is the model, each further one the inputs of a call."""
-    from . import onnx
-    from ._place import cpu
-
-    answers, model = os.fdopen(os.dup(1), "wb"), None
-    os.dup2(2, 1)  # what libraries print is no answer
-    while True:
-        try:
-            asked = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        answer: Any
-        try:
-            if model is None:
-                model, answer = onnx.load(asked, cpu), None
-            else:
-                made = model(*received(asked))
-                answer = sent(list(made) if isinstance(made, tuple) else [made])
-        except Exception as error:  # the caller raises it
-            answer = error
-        pickle.dump(answer, answers)
-        answers.flush()
-
-
-if __name__ == "__main__":
-    main()

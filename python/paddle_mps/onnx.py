@@ -33,6 +33,7 @@ from ._place import Place
 from ._place import current as current_place
 from ._place import place as place_of
 from ._progress import Progress
+from ._reference import TOLERANCES, Reference, compare, sent
 from ._structs import ProgramInfo, ValueInfo
 
 # argparse and json are imported where they are used: to import them takes longer than to load a small model.
@@ -107,8 +108,6 @@ class Model:
         self.accuracy: dict[str, float] = {}
         self._first = threading.Lock()  # of several first calls, one tells the accuracy
         if check_results or halved is not None:
-            from ._reference import Reference  # which starts processes: most programs need none
-
             assert source is not None
             self._reference = Reference(source)
 
@@ -148,8 +147,6 @@ class Model:
     def _check(self, given: Sequence[Any], made: Any) -> None:
         """Compares the results of a call with those of the reference: each call with check, and the first in half precision, of
         which it prints the accuracy."""
-        from ._reference import TOLERANCES, compare
-
         with self._first:
             if self._halved and not self.accuracy:
                 self._tell_accuracy(given, made)
@@ -159,16 +156,12 @@ class Model:
 
     def _pairs(self, given: Sequence[Any], made: Any) -> list[tuple[str, Any, Any]]:
         """The results of a call by name, each with that of the reference."""
-        from ._reference import sent
-
         assert self._reference is not None
         results = made if isinstance(made, tuple) else (made,)
         return [(p.name, sent(x), y) for p, x, y in zip(self.outputs, results, self._reference.results(given))]
 
     def _tell_accuracy(self, given: Sequence[Any], made: Any) -> None:
         """Prints by how much the results of a call in half precision differ from those in float32."""
-        from ._reference import compare
-
         assert self._reference is not None
         accuracy = {}
         for name, got, want in self._pairs(given, made):

@@ -108,6 +108,9 @@ for standard in c++17 c++20; do
     done
 done
 
+# The example finds its file in the current folder.
+saved() { (cd "$work" && env "$1" ./saved); }
+
 run cxx "$work/cxx"
 for device in auto host; do
     run "objects on $device" env PADDLE_MPS_DEVICE=$device "$work/objects"
@@ -118,7 +121,7 @@ for device in auto host; do
     run "triton_backend on $device" env PADDLE_MPS_DEVICE=$device "$work/triton_backend"
     try "example on $device" env PADDLE_MPS_DEVICE=$device "$work/example"
     try "program on $device" env PADDLE_MPS_DEVICE=$device "$work/program"
-    try "saved on $device" env PADDLE_MPS_DEVICE=$device sh -c 'cd "$0" && ./saved' "$work"
+    try "saved on $device" saved PADDLE_MPS_DEVICE=$device
 done
 run 'suite without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/suite"
 run 'threads without inlining' env PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 "$work/threads"

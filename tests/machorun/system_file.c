@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "machorun.h"
@@ -71,6 +72,18 @@ static int our_utimensat(int fd, const char *path, const struct timespec *times,
   if (!times) return utimensat(folder(fd), path, NULL, at_flags(flags));
   struct timespec both[] = {linux_time(times[0]), linux_time(times[1])};
   return utimensat(folder(fd), path, both, at_flags(flags));
+}
+
+/* Microseconds have four bytes there. */
+struct darwin_timeval {
+  int64_t seconds;
+  int32_t microseconds;
+};
+
+static int our_utimes(const char *path, const struct darwin_timeval *times) {
+  if (!times) return utimes(path, NULL);
+  struct timeval both[] = {{times[0].seconds, times[0].microseconds}, {times[1].seconds, times[1].microseconds}};
+  return utimes(path, both);
 }
 
 static int our_faccessat(int fd, const char *path, int mode, int flags) { return (void)flags, faccessat(folder(fd), path, mode, 0); }
@@ -161,7 +174,7 @@ static darwin_entry *our_readdir(DIR *from) {
 }
 
 const function file_functions[] = {
-    OUR_CALL(stat), OUR_CALL(lstat), OUR_CALL(fstat), OUR_CALL(fstatat), OUR_CALL(unlinkat), OUR_CALL(mkdirat), OUR_CALL(readlinkat), OUR_CALL(renameat), OUR_CALL(faccessat), OUR_CALL(utimensat),
+    OUR_CALL(stat), OUR_CALL(lstat), OUR_CALL(fstat), OUR_CALL(fstatat), OUR_CALL(unlinkat), OUR_CALL(mkdirat), OUR_CALL(readlinkat), OUR_CALL(renameat), OUR_CALL(faccessat), OUR_CALL(utimensat), OUR_CALL(utimes),
     OURS(readdir_r), OURS(readdir), DATA(open, variadic_open), DATA(openat, variadic_openat), DATA(fcntl, variadic_fcntl),
     DATA(ioctl, variadic_ioctl),
     SAME_CALL(read), SAME_CALL(write), SAME_CALL(pread), SAME_CALL(pwrite), SAME_CALL(close), SAME_CALL(lseek), SAME_CALL(dup), SAME_CALL(dup2), SAME_CALL(pipe), SAME_CALL(fsync),

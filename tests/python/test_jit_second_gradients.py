@@ -231,7 +231,7 @@ def test_threads():
 
 def held_by(function, *shapes):
     """The bytes that a result of a traced function holds beside itself once its arguments are gone."""
-    traced = paddle.jit(function)
+    traced = paddle.jit(function)  # type: ignore[operator]
 
     def call():
         return traced(*(leaf(np.ones(shape), "cpu") for shape in shapes))
@@ -262,7 +262,7 @@ def test_second_gradients_without_an_argument(dynamic, place):
     def function(x, y, z):
         return (x * 3 + y * y * y - z).sum()
 
-    traced = paddle.jit(function, dynamic=dynamic)
+    traced = paddle.jit(function, dynamic=dynamic)  # type: ignore[operator]
     for size in (4, 5, 6):
         x, y, z = (leaf(np.arange(1.0, size + 1) * k, place, kind) for k in (1, 2, 3))
         z.stop_gradient = True

@@ -26,9 +26,6 @@ func Normalize(dst, src, weight, bias []float32, epsilon float64, centered bool)
 	return scale
 }
 
-// momentsLength is the longest row whose mean and deviation are computed in one pass.
-const momentsLength = 4096
-
 // NormalizeRows is Normalize for each row of dst, of a given length, and gives each scale to next. What fills no row stays. Weight
 // and bias have that length, if they are not nil. A row's result does not depend on the others.
 func NormalizeRows(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {

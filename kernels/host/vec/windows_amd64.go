@@ -31,6 +31,9 @@ func rows14x16(t *rowTile)
 //go:noescape
 func rows7x32(t *rowTile)
 
+//go:noescape
+func rows4x32(t *rowTile)
+
 // panelTile is a rowTile for several panels of b.
 type panelTile struct {
 	rowTile
@@ -63,7 +66,7 @@ func windows512(c, a, b []float32, stride int, w Windows, cols, ldc int, set boo
 		for ; i < w.PerLine; i++ {
 			p.rowsA[rest], sums[rest] = unsafe.Add(from, i*p.lda), unsafe.Add(to, i*p.ldc)
 			if rest++; rest == groupRows {
-				p.rows(&sums)
+				p.rows(&sums, groupRows)
 				rest = 0
 			}
 		}
@@ -72,13 +75,13 @@ func windows512(c, a, b []float32, stride int, w Windows, cols, ldc int, set boo
 		for i := rest; i < groupRows; i++ {
 			p.rowsA[i], sums[i] = p.rowsA[0], sums[0]
 		}
-		p.rows(&sums)
+		p.rows(&sums, rest)
 	}
 	if groups > 0 {
 		for i := range groupRows {
 			p.rowsA[i], sums[i] = unsafe.Add(p.a[0], i*p.lda), unsafe.Add(pair[0], i*p.ldc)
 		}
-		p.rows(&sums)
+		p.rows(&sums, groupRows)
 	}
 }
 
@@ -101,15 +104,19 @@ func (p *panelTile) groups(to [2]unsafe.Pointer) {
 	p.asked = (p.asked + 1) % 3
 }
 
-// rows multiplies seven rows with all panels.
+// rows multiplies seven rows with all panels, of which n are different.
 // SAFETY: see windows512.
-func (p *panelTile) rows(to *[groupRows]unsafe.Pointer) {
+func (p *panelTile) rows(to *[groupRows]unsafe.Pointer, n int) {
 	for j := 0; j < p.width; j += 2 * lanes512 {
 		p.open(j)
 		for i := range to {
 			p.rowsC[i] = unsafe.Add(to[i], 4*j)
 		}
-		rows7x32(&p.rowTile)
+		if n <= 4 {
+			rows4x32(&p.rowTile)
+		} else {
+			rows7x32(&p.rowTile)
+		}
 	}
 }
 

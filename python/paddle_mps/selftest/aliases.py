@@ -29,12 +29,12 @@ STARTS = ((0, 0), (0, 1), (1, 0))
 def applies(row: dict[str, Any]) -> bool:
     """Whether an operator reads tensors and writes one, which can be given, and the table says with which attributes.
 
-    How far two results of attention may be apart depends on more than the table says: tests/python/test_attention.py has
-    these cases for it.
+    How far two results of attention, of recurrent layers and of scans without a NumPy expression may be apart, and which shapes
+    these take, depends on more than the table says: their own tests have these cases.
     """
-    if any(a.get("needed") for a in row["attrs"]) and not row.get("settings"):
-        return False
-    return row["kind"] not in ("view", "create", "attend") and not row.get("counted") and not row.get("many")
+    known = bool(row.get("settings")) or not any(a.get("needed") for a in row["attrs"])
+    others = row["kind"] in ("view", "create", "attend", "recur") or (row["kind"] == "scan" and not row["numpy"])
+    return known and not others and not row.get("counted") and not row.get("many")
 
 
 def indices(dtype: str, place: str, *sizes: int) -> list[Any]:
