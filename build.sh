@@ -856,7 +856,7 @@ onnx() {
     for module in onnxruntime paddle_mps.onnxruntime; do
         ONNXRUNTIME_MODULE=$module .venv-onnx/bin/python -m pytest --quiet tests/python/test_onnxruntime.py || onnx_status=1
     done
-    .venv-onnx/bin/python -m pytest --quiet tests/onnx/microsoft.py tests/onnx/elements.py tests/onnx/strings.py tests/onnx/training.py || onnx_status=1
+    .venv-onnx/bin/python -m pytest --quiet tests/onnx/microsoft.py tests/onnx/quantized.py tests/onnx/elements.py tests/onnx/strings.py tests/onnx/training.py || onnx_status=1
     .venv-onnx/bin/python tests/onnx/programs.py || onnx_status=1
     return $onnx_status
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/onnx"
+	"github.com/paddle-mps/paddle-mps/place"
 )
 
 // model is a model as a source of programs.
@@ -61,6 +62,9 @@ func goProgramLoad(p C.place_in, path C.text_in, data unsafe.Pointer, size C.siz
 				_ = file.Close() // the first error is the one to report
 			}
 			return full(programs, who, "programs")
+		}
+		if m, ok := read.(model); ok && c.Place() == place.CPU {
+			m.UseIntegers()
 		}
 		*record = c.NewProgram(read)
 		*out = C.uint64_t(handle)

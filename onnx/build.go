@@ -128,6 +128,9 @@ func (b *builder) body(s *scope, g *Graph, from int) ([]*value, error) {
 		if out[i] = s.find(p.Name); out[i] == nil {
 			return nil, status.Errorf(status.Invalid, "[onnx] output %q of graph %q is made by no node", p.Name, g.Name)
 		}
+		if err := b.settle(out[i]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -180,6 +183,11 @@ func (b *builder) node(s *scope, n *Node) (err error) {
 		c.refuse("is not supported")
 	}
 	c.row = e.row
+	if e.row != op.IDMatmulInteger && e.row != op.IDConvInteger && e.row != op.IDTranspose {
+		for _, v := range c.in {
+			c.must(b.settle(v))
+		}
+	}
 	out := c.results(&e)
 	for i, name := range n.Out {
 		if name != "" && i < len(out) && out[i] != nil {

@@ -58,6 +58,7 @@ func (c *call) x(i int) *value {
 	if c.in[i].isList {
 		c.wrong("operand %d is a sequence; want a tensor", i)
 	}
+	c.must(c.settle(c.in[i]))
 	return c.in[i]
 }
 
@@ -240,6 +241,12 @@ func (c *call) all(id op.ID, at op.Attrs, in ...*value) []*value {
 // do calls a row and returns its first result.
 func (c *call) do(id op.ID, at op.Attrs, in ...*value) *value { return c.all(id, at, in...)[0] }
 
+// unary is do for a row with one operand and defaults for its attributes, and binary for one with two. Lists of operands at every
+// call would make the library larger.
+func (c *call) unary(id op.ID, x *value) *value { return c.do(id, nil, x) }
+
+func (c *call) binary(id op.ID, x, y *value) *value { return c.do(id, nil, x, y) }
+
 // axis is an axis of a tensor of a rank, which may count from the end. An error says how many axes there are.
 func (c *call) axis(i int64, rank int) int {
 	a, err := shape.Axis("onnx", i, rank)
@@ -260,21 +267,21 @@ func (c *call) axes(list []int64, rank int) []int64 {
 
 // The rows that most operators are made of, under short names. Numbers take the dtype of the tensor beside them.
 
-func (c *call) add(x, y *value) *value { return c.do(op.IDAdd, nil, x, y) }
+func (c *call) add(x, y *value) *value { return c.binary(op.IDAdd, x, y) }
 
-func (c *call) sub(x, y *value) *value { return c.do(op.IDSubtract, nil, x, y) }
+func (c *call) sub(x, y *value) *value { return c.binary(op.IDSubtract, x, y) }
 
-func (c *call) mul(x, y *value) *value { return c.do(op.IDMultiply, nil, x, y) }
+func (c *call) mul(x, y *value) *value { return c.binary(op.IDMultiply, x, y) }
 
-func (c *call) div(x, y *value) *value { return c.do(op.IDDivide, nil, x, y) }
+func (c *call) div(x, y *value) *value { return c.binary(op.IDDivide, x, y) }
 
-func (c *call) exp(x *value) *value { return c.do(op.IDExp, nil, x) }
+func (c *call) exp(x *value) *value { return c.unary(op.IDExp, x) }
 
-func (c *call) neg(x *value) *value { return c.do(op.IDNeg, nil, x) }
+func (c *call) neg(x *value) *value { return c.unary(op.IDNeg, x) }
 
 func (c *call) where(yes, x, y *value) *value { return c.do(op.IDWhere, nil, yes, x, y) }
 
-func (c *call) matmul(x, y *value) *value { return c.do(op.IDMatmul, nil, x, y) }
+func (c *call) matmul(x, y *value) *value { return c.binary(op.IDMatmul, x, y) }
 
 // cast is x in another dtype. A float that becomes an integer loses its fraction and saturates.
 func (c *call) cast(x *value, d dtype.DType) *value {

@@ -274,7 +274,7 @@ func (c *call) treat(t treatment, elem ElemType) {
 // reordered is integers with the highest bit the other way round: unsigned ones have the order of signed ones then.
 func (c *call) reordered(x *value) *value {
 	low, _ := x.DType.Range()
-	return c.do(op.IDBitwiseXor, nil, x.as(0), c.integerOf(x.DType, low))
+	return c.binary(op.IDBitwiseXor, x.as(0), c.integerOf(x.DType, low))
 }
 
 // integerOf is a 0-d integer of a dtype.

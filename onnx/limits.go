@@ -124,14 +124,14 @@ func workOf(row *op.Row, at op.Attrs, in, out []*value) int64 {
 	}
 	first := out[0].Shape.Numel()
 	switch row.ID {
-	case op.IDMatmul:
+	case op.IDMatmul, op.IDMatmulInteger:
 		x := in[0]
 		inner := x.dims()[max(x.rank()-1, 0):]
 		if x.rank() > 1 && at[op.MatmulTransposeX].I != 0 {
 			inner = x.dims()[x.rank()-2 : x.rank()-1]
 		}
 		add(first, times(inner...))
-	case op.IDConv, op.IDConvTranspose: // each element of either side meets the weights of one channel
+	case op.IDConv, op.IDConvInteger, op.IDConvTranspose: // each element of either side meets the weights of one channel
 		w := in[1]
 		add(max(first, in[0].Shape.Numel()), times(w.dims()[1:]...))
 	case op.IDMaxPool:

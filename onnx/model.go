@@ -37,6 +37,8 @@ type Model struct {
 
 	strings *text.Model
 
+	integers bool // see UseIntegers
+
 	mu     sync.Mutex // held while the model is resolved
 	consts map[*Tensor]*op.Const
 	small  map[string]*op.Const   // by type and elements

@@ -42,7 +42,7 @@ var arrays = []entry{
 	{"Bernoulli", 15, 0, func(c *call) []*value {
 		x := c.x(0)
 		drawn := c.do(op.IDUniform, with(op.UniformShape, x.dims(), op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, x.DType))
-		return one(c.cast(c.do(op.IDLessThan, nil, drawn, x), c.elem("dtype", x.DType)))
+		return one(c.cast(c.binary(op.IDLessThan, drawn, x), c.elem("dtype", x.DType)))
 	}},
 	// Reshape: data, shape; an attribute before opset 5.
 	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
@@ -50,7 +50,7 @@ var arrays = []entry{
 	// BitCast: data; attribute to.
 	{"BitCast", 26, 0, func(c *call) []*value { return one(c.bitCast(c.x(0))) }},
 	// Transpose: data; attribute perm.
-	{"Transpose", 1, 0, transpose},
+	{"Transpose", 1, op.IDTranspose, transpose},
 	// Squeeze: data, axes; an attribute before opset 13.
 	{"Squeeze", 1, 0, func(c *call) []*value { return one(c.squeezed(c.list("axes"), c.given("axes"))) }},
 	{"Squeeze", 13, 0, func(c *call) []*value {
@@ -211,7 +211,7 @@ func eyeLike(c *call) []*value {
 		c.wrong("the operand has %d dimensions; want 2", x.rank())
 	}
 	diagonal := c.sub(c.steps(x.dims()[1], 1, 2), c.steps(x.dims()[0], 0, 2))
-	return one(c.cast(c.do(op.IDEqual, nil, diagonal, whole(c.int("k", 0))), c.elem("dtype", x.DType)))
+	return one(c.cast(c.binary(op.IDEqual, diagonal, whole(c.int("k", 0))), c.elem("dtype", x.DType)))
 }
 
 // normal draws from the normal distribution with the attributes mean and scale. The seed of the file is not used:
@@ -265,12 +265,16 @@ func (c *call) reshaped(want []int64) *value {
 
 // transpose permutes the axes; without attribute perm it reverses their order.
 func transpose(c *call) []*value {
-	x, perm := c.x(0), c.list("perm")
+	x, perm := c.any(0), c.list("perm")
 	if perm == nil {
 		perm = count(x.rank())
 		slices.Reverse(perm)
 	}
-	return one(c.transpose(x, perm...))
+	if q := x.quanta; q != nil {
+		t := &quanta{c.transpose(q.ints, perm...), q.scale, q.zero, slices.Index(perm, int64(q.axis))}
+		return one(t.value())
+	}
+	return one(c.transpose(c.x(0), perm...))
 }
 
 // squeezed drops axes of one element: those that are named, or all. An axis that is named and has more than one
@@ -691,7 +695,7 @@ func (c *call) reversed(x, lengths *value, batch, time int) *value {
 	dims := []int64{1, 1}
 	dims[batch] = b
 	size, at := c.reshape(c.cast(lengths, dtype.Int64), dims...), c.steps(n, time, 2)
-	from := c.where(c.do(op.IDLessThan, nil, at, size), c.sub(c.sub(size, at), whole(1)), at)
+	from := c.where(c.binary(op.IDLessThan, at, size), c.sub(c.sub(size, at), whole(1)), at)
 	which := c.steps(b, batch, 2)
 	if batch == 0 {
 		return c.do(op.IDIndex, nil, x, which, from)

@@ -73,7 +73,7 @@ func attention(c *call) []*value {
 	raw := c.do(op.IDMatmul, with(op.MatmulTransposeY, true), c.mul(q, num(scale)), c.mul(k, num(scale)))
 	capped := raw
 	if s := c.float("softcap", 0); s != 0 {
-		capped = c.mul(c.do(op.IDTanh, nil, c.div(raw, num(s))), num(s))
+		capped = c.mul(c.unary(op.IDTanh, c.div(raw, num(s))), num(s))
 	}
 	masked := capped
 	if allowed, bias := c.attentionMasks(q, k, past, c.yes("is_causal", 0)); allowed != nil || bias != nil {
@@ -115,17 +115,17 @@ func (c *call) attentionMasks(q, k *value, past int64, causal bool) (allowed, bi
 		if allowed == nil {
 			allowed = v
 		} else {
-			allowed = c.do(op.IDLogicalAnd, nil, allowed, v)
+			allowed = c.binary(op.IDLogicalAnd, allowed, v)
 		}
 	}
 	rows, columns := c.steps(n, 0, 2), c.steps(m, 1, 2)
 	if causal {
 		last := c.add(rows, whole(past))
-		also(c.do(op.IDLessEqual, nil, columns, last))
+		also(c.binary(op.IDLessEqual, columns, last))
 	}
 	if c.has(6) {
 		b := c.x(6).dims()[0]
-		also(c.do(op.IDLessThan, nil, c.steps(m, 3, 4), c.reshape(c.cast(c.x(6), dtype.Int64), b, 1, 1, 1)))
+		also(c.binary(op.IDLessThan, c.steps(m, 3, 4), c.reshape(c.cast(c.x(6), dtype.Int64), b, 1, 1, 1)))
 	}
 	if c.has(3) {
 		mask := c.x(3)

@@ -135,7 +135,7 @@ var elementwise = []entry{
 	// ThresholdedRelu: x above alpha, else 0.
 	{"ThresholdedRelu", 1, 0, func(c *call) []*value {
 		x := c.x(0)
-		return one(c.where(c.do(op.IDGreaterThan, nil, x, num(c.float("alpha", 1))), x, num(0)))
+		return one(c.where(c.binary(op.IDGreaterThan, x, num(c.float("alpha", 1))), x, num(0)))
 	}},
 	// Shrink: towards 0 by bias, beyond lambd.
 	{"Shrink", 9, 0, shrink},
@@ -145,7 +145,7 @@ var elementwise = []entry{
 	}},
 	// Mish: x * tanh(softplus(x)).
 	{"Mish", 18, 0, func(c *call) []*value {
-		return one(c.mul(c.x(0), c.do(op.IDTanh, nil, c.do(op.IDSoftplus, nil, c.x(0)))))
+		return one(c.mul(c.x(0), c.unary(op.IDTanh, c.unary(op.IDSoftplus, c.x(0)))))
 	}},
 	// Swish: x * sigmoid(alpha * x).
 	{"Swish", 24, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }},
@@ -193,10 +193,10 @@ func (c *call) joined(row op.ID) *value {
 }
 
 // larger is the larger of two elements, and NaN if either is.
-func (c *call) larger(x, y *value) *value { return c.do(op.IDMaximum, nil, x, y) }
+func (c *call) larger(x, y *value) *value { return c.binary(op.IDMaximum, x, y) }
 
 // smaller is the smaller of two elements, and NaN if either is.
-func (c *call) smaller(x, y *value) *value { return c.do(op.IDMinimum, nil, x, y) }
+func (c *call) smaller(x, y *value) *value { return c.binary(op.IDMinimum, x, y) }
 
 // divide is exact for floats; of integers it drops the fraction, towards zero. ONNX says so of integers, like C and
 // unlike Python; a divisor of 0 is an error when the model runs.
@@ -209,10 +209,10 @@ func divide(c *call) []*value {
 		return one(c.div(x, y))
 	}
 	if x.DType == dtype.Uint8 {
-		return one(c.do(op.IDFloorDivide, nil, x, y))
+		return one(c.binary(op.IDFloorDivide, x, y))
 	}
-	quotient := c.do(op.IDFloorDivide, nil, c.do(op.IDAbs, nil, x), c.do(op.IDAbs, nil, y))
-	return one(c.mul(quotient, c.mul(c.do(op.IDSign, nil, x), c.do(op.IDSign, nil, y))))
+	quotient := c.binary(op.IDFloorDivide, c.unary(op.IDAbs, x), c.unary(op.IDAbs, y))
+	return one(c.mul(quotient, c.mul(c.unary(op.IDSign, x), c.unary(op.IDSign, y))))
 }
 
 // modulo has the sign of the divisor, or with fmod that of the dividend. With fmod the magnitude is that of the
@@ -223,10 +223,10 @@ func modulo(c *call) []*value {
 		return one(c.unsignedRemainder(x, y))
 	}
 	if !c.yes("fmod", 0) {
-		return one(c.do(op.IDRemainder, nil, x, y))
+		return one(c.binary(op.IDRemainder, x, y))
 	}
-	rest := c.do(op.IDRemainder, nil, c.do(op.IDAbs, nil, x), c.do(op.IDAbs, nil, y))
-	return one(c.where(c.do(op.IDLessThan, nil, x, whole(0)), c.neg(rest), rest))
+	rest := c.binary(op.IDRemainder, c.unary(op.IDAbs, x), c.unary(op.IDAbs, y))
+	return one(c.where(c.binary(op.IDLessThan, x, whole(0)), c.neg(rest), rest))
 }
 
 // power has the dtype of the base. An integer to a power that is none is computed as a float. A square is the most
@@ -240,22 +240,22 @@ func power(c *call) []*value {
 	}
 	if y.data != nil && y.Shape.Numel() == 1 && y.rank() <= x.rank() && x.DType.IsFloat() { // so that it may be fused
 		if f := floatsOf(y.data)[0]; f == 2 {
-			return one(c.do(op.IDSquare, nil, x))
+			return one(c.unary(op.IDSquare, x))
 		}
 	}
-	return one(c.cast(c.do(op.IDPow, nil, x, c.cast(y, x.DType)), d))
+	return one(c.cast(c.binary(op.IDPow, x, c.cast(y, x.DType)), d))
 }
 
 // bitShift moves bits to the left or the right, as attribute direction says.
 func bitShift(c *call) []*value {
 	switch c.text("direction", "") {
 	case "LEFT":
-		return one(c.do(op.IDBitwiseLeftShift, nil, c.x(0), c.x(1)))
+		return one(c.binary(op.IDBitwiseLeftShift, c.x(0), c.x(1)))
 	case "RIGHT":
 		if c.x(0).elem.unsigned() {
 			return one(c.unsignedRight(c.x(0), c.x(1)))
 		}
-		return one(c.do(op.IDBitwiseRightShift, nil, c.x(0), c.x(1)))
+		return one(c.binary(op.IDBitwiseRightShift, c.x(0), c.x(1)))
 	}
 	c.wrong("direction is %q; want LEFT or RIGHT", c.text("direction", ""))
 	return nil
@@ -263,26 +263,26 @@ func bitShift(c *call) []*value {
 
 // isInf can be told to ignore one of the two infinities.
 func isInf(c *call) []*value {
-	x, either := c.x(0), c.do(op.IDIsinf, nil, c.x(0))
+	x, either := c.x(0), c.unary(op.IDIsinf, c.x(0))
 	up, down := c.yes("detect_positive", 1), c.yes("detect_negative", 1)
 	switch {
 	case up && down:
 		return one(either)
 	case up:
-		return one(c.do(op.IDLogicalAnd, nil, either, c.do(op.IDGreaterThan, nil, x, num(0))))
+		return one(c.binary(op.IDLogicalAnd, either, c.binary(op.IDGreaterThan, x, num(0))))
 	case down:
-		return one(c.do(op.IDLogicalAnd, nil, either, c.do(op.IDLessThan, nil, x, num(0))))
+		return one(c.binary(op.IDLogicalAnd, either, c.binary(op.IDLessThan, x, num(0))))
 	}
-	return one(c.do(op.IDLogicalAnd, nil, either, c.truth(false)))
+	return one(c.binary(op.IDLogicalAnd, either, c.truth(false)))
 }
 
 // softplus is log(1 + exp(x)). The row is x itself where that is less than an ulp away, for large x.
-func softplus(c *call) []*value { return one(c.do(op.IDSoftplus, nil, c.x(0))) }
+func softplus(c *call) []*value { return one(c.unary(op.IDSoftplus, c.x(0))) }
 
 // softsign is x / (1 + |x|).
 func softsign(c *call) []*value {
 	x := c.x(0)
-	return one(c.div(x, c.add(c.do(op.IDAbs, nil, x), num(1))))
+	return one(c.div(x, c.add(c.unary(op.IDAbs, x), num(1))))
 }
 
 // clipAttributes is Clip before opset 11: the bounds are attributes. Either bound may be missing.
@@ -351,8 +351,8 @@ func (c *call) elu(x *value, alpha, scale float64) *value {
 	if scale != 1 {
 		below = c.div(x, num(scale))
 	}
-	below = c.mul(c.do(op.IDExpm1, nil, below), num(alpha))
-	return c.where(c.do(op.IDLessThan, nil, x, num(0)), below, x)
+	below = c.mul(c.unary(op.IDExpm1, below), num(alpha))
+	return c.where(c.binary(op.IDLessThan, x, num(0)), below, x)
 }
 
 // hardSigmoid is alpha * x + beta between 0 and 1.
@@ -368,9 +368,9 @@ func (c *call) gelu(x *value, approximate bool) *value {
 // swish is x * sigmoid(alpha * x).
 func (c *call) swish(x *value, alpha float64) *value {
 	if alpha == 1 {
-		return c.do(op.IDSilu, nil, x)
+		return c.unary(op.IDSilu, x)
 	}
-	return c.mul(x, c.do(op.IDSigmoid, nil, c.mul(x, num(alpha))))
+	return c.mul(x, c.unary(op.IDSigmoid, c.mul(x, num(alpha))))
 }
 
 // biased is the first operand and the second, a bias, if there is one.
@@ -392,14 +392,14 @@ func prelu(c *call) []*value {
 		}
 		slope = c.reshape(slope, dims...)
 	}
-	return one(c.where(c.do(op.IDLessThan, nil, x, num(0)), c.mul(x, slope), x))
+	return one(c.where(c.binary(op.IDLessThan, x, num(0)), c.mul(x, slope), x))
 }
 
 // shrink moves elements beyond lambd towards 0 by bias; the others are 0.
 func shrink(c *call) []*value {
 	x, lambda, bias := c.x(0), c.float("lambd", 0.5), c.float("bias", 0)
-	above := c.where(c.do(op.IDGreaterThan, nil, x, num(lambda)), c.sub(x, num(bias)), num(0))
-	return one(c.cast(c.where(c.do(op.IDLessThan, nil, x, num(-lambda)), c.add(x, num(bias)), above), x.DType))
+	above := c.where(c.binary(op.IDGreaterThan, x, num(lambda)), c.sub(x, num(bias)), num(0))
+	return one(c.cast(c.where(c.binary(op.IDLessThan, x, num(-lambda)), c.add(x, num(bias)), above), x.DType))
 }
 
 // lowest is what a maximum begins with.

@@ -26,7 +26,7 @@ var features = []entry{
 	// Binarizer: 1 above a threshold.
 	{"ai.onnx.ml:Binarizer", 1, 0, func(c *call) []*value {
 		x := c.x(0)
-		return one(c.cast(c.do(op.IDGreaterThan, nil, x, num(c.float("threshold", 0))), x.DType))
+		return one(c.cast(c.binary(op.IDGreaterThan, x, num(c.float("threshold", 0))), x.DType))
 	}},
 	// ArrayFeatureExtractor: x, indices of the last axis.
 	{"ai.onnx.ml:ArrayFeatureExtractor", 1, 0, featuresOf},
@@ -165,7 +165,7 @@ func (c *call) placesOfStrings(x, keys *value) *value {
 	for i, id := range ids {
 		table[-id] = int64(i)
 	}
-	at := c.where(c.do(op.IDGreaterThan, nil, x, whole(0)), whole(others), c.neg(x))
+	at := c.where(c.binary(op.IDGreaterThan, x, whole(0)), whole(others), c.neg(x))
 	return c.gathered(c.vector(table...), at, 0)
 }
 
@@ -200,13 +200,13 @@ func (c *call) placesOf(x, keys *value) *value {
 		for step := int64(1) << bits.Len64(uint64(len(order)-1)) >> 1; step > 0; step >>= 1 {
 			probe := c.add(low, whole(step))
 			inside := c.smaller(probe, whole(int64(len(order)-1)))
-			right := c.do(op.IDLogicalAnd, nil, c.do(op.IDEqual, nil, probe, inside), c.do(op.IDLessEqual, nil, c.gathered(sorted, inside, 0), x))
+			right := c.binary(op.IDLogicalAnd, c.binary(op.IDEqual, probe, inside), c.binary(op.IDLessEqual, c.gathered(sorted, inside, 0), x))
 			low = c.where(right, probe, low)
 		}
-		at = c.where(c.do(op.IDEqual, nil, c.gathered(sorted, low, 0), x), c.gathered(c.vector(order...), low, 0), missing)
+		at = c.where(c.binary(op.IDEqual, c.gathered(sorted, low, 0), x), c.gathered(c.vector(order...), low, 0), missing)
 	}
 	if nan < n {
-		at = c.where(c.do(op.IDIsnan, nil, x), whole(nan), at)
+		at = c.where(c.unary(op.IDIsnan, x), whole(nan), at)
 	}
 	return at
 }

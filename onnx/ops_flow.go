@@ -118,6 +118,7 @@ func (c *call) inline(f *function) []*value {
 	out := make([]*value, len(f.outputs))
 	for i, name := range f.outputs {
 		out[i] = s.find(name)
+		c.must(c.settle(out[i]))
 	}
 	return out
 }

@@ -449,7 +449,7 @@ func gridSample(c *call) []*value {
 	switch mode := c.text("mode", "linear"); mode {
 	case "nearest":
 		for i := range at {
-			at[i] = c.do(op.IDRound, nil, at[i])
+			at[i] = c.unary(op.IDRound, at[i])
 		}
 		return one(c.sampled(x, at, corners))
 	case "linear", "bilinear":
@@ -463,19 +463,19 @@ func gridSample(c *call) []*value {
 }
 
 // linearWeight is the kernel of linear interpolation at distances below 1.
-func (c *call) linearWeight(d *value) *value { return c.sub(num(1), c.do(op.IDAbs, nil, d)) }
+func (c *call) linearWeight(d *value) *value { return c.sub(num(1), c.unary(op.IDAbs, d)) }
 
 // cubicWeight is the kernel of cubic interpolation with -0.75 at distances below 2.
 func (c *call) cubicWeight(d *value) *value {
 	const a = -0.75
-	d = c.do(op.IDAbs, nil, d)
+	d = c.unary(op.IDAbs, d)
 	poly := func(k3, k2, k1, k0 float64) *value {
 		v := c.add(c.mul(d, num(k3)), num(k2))
 		v = c.add(c.mul(v, d), num(k1))
 		return c.add(c.mul(v, d), num(k0))
 	}
 	near, far := poly(a+2, -(a+3), 0, 1), poly(a, -5*a, 8*a, -4*a)
-	return c.where(c.do(op.IDLessEqual, nil, d, num(1)), near, far)
+	return c.where(c.binary(op.IDLessEqual, d, num(1)), near, far)
 }
 
 // blend sums what is at n neighbours on axis i, with weights by their distances, and on the axes behind it. It goes
@@ -484,7 +484,7 @@ func (c *call) blend(x *value, at []*value, i, n int, corners bool, weight func(
 	if i == len(at) {
 		return c.sampled(x, at, corners)
 	}
-	base := c.do(op.IDFloor, nil, at[i])
+	base := c.unary(op.IDFloor, at[i])
 	var total *value
 	for k := range n {
 		place := c.add(base, num(float64(k-n/2+1)))
@@ -515,11 +515,11 @@ func (c *call) sampled(x *value, at []*value, corners bool) *value {
 		}
 		clipped := c.clamp(v, 0, n-1)
 		if mode == "zeros" {
-			same := c.do(op.IDEqual, nil, v, clipped)
+			same := c.binary(op.IDEqual, v, clipped)
 			if inside == nil {
 				inside = same
 			} else {
-				inside = c.do(op.IDLogicalAnd, nil, inside, same)
+				inside = c.binary(op.IDLogicalAnd, inside, same)
 			}
 		}
 		in = append(in, c.unsqueeze(c.cast(clipped, dtype.Int64), 1))
@@ -542,8 +542,8 @@ func (c *call) reflected(v *value, n float64, corners bool) *value {
 	if span <= 0 {
 		return c.mul(v, num(0))
 	}
-	d := c.do(op.IDRemainder, nil, c.sub(v, num(low)), num(2*span))
-	d = c.where(c.do(op.IDGreaterThan, nil, d, num(span)), c.sub(num(2*span), d), d)
+	d := c.binary(op.IDRemainder, c.sub(v, num(low)), num(2*span))
+	d = c.where(c.binary(op.IDGreaterThan, d, num(span)), c.sub(num(2*span), d), d)
 	return c.add(d, num(low))
 }
 
@@ -563,7 +563,7 @@ func nonMaxSuppression(c *call) []*value {
 	at := with(op.NmsMaxOutputSize, most, op.NmsIouThreshold, limit, op.NmsScoreThreshold, least, op.NmsCenter, c.yes("center_point_box", 0))
 	// Places that hold a box are counted; index reads their boxes. The two first columns of a place are its batch and its class.
 	boxes := c.do(op.IDNms, at, c.x(0), c.x(1))
-	places := c.counted(op.IDNonzero, nil, c.do(op.IDGreaterEqual, nil, boxes, whole(0)))
+	places := c.counted(op.IDNonzero, nil, c.binary(op.IDGreaterEqual, boxes, whole(0)))
 	chosen := c.do(op.IDIndex, nil, boxes, c.pick(places, 1, 0), c.pick(places, 1, 1), c.pick(places, 1, 2))
 	return one(c.concat(1, c.slice(places, 1, 0, 2), c.unsqueeze(chosen, 1)))
 }

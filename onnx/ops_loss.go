@@ -35,8 +35,8 @@ func (c *call) likelihood(logs *value) *value {
 	}
 	var kept *value
 	if c.given("ignore_index") {
-		ignored := c.do(op.IDEqual, nil, target, whole(c.int("ignore_index", 0)))
-		kept = c.cast(c.do(op.IDLogicalNot, nil, ignored), logs.DType)
+		ignored := c.binary(op.IDEqual, target, whole(c.int("ignore_index", 0)))
+		kept = c.cast(c.unary(op.IDLogicalNot, ignored), logs.DType)
 		target = c.where(ignored, whole(0), target)
 	}
 	index := c.unsqueeze(target, 1)

@@ -110,7 +110,7 @@ func (c *call) attendMicrosoft(q, k, v *value, past int64, mask, bias int) *valu
 		added = b
 	}
 	if causal && past != 0 { // the row counts from the first key
-		seen := c.do(op.IDLessEqual, nil, c.steps(k.dims()[2], 1, 2), c.add(c.steps(q.dims()[2], 0, 2), whole(past)))
+		seen := c.binary(op.IDLessEqual, c.steps(k.dims()[2], 1, 2), c.add(c.steps(q.dims()[2], 0, 2), whole(past)))
 		added = c.closed(seen, added, q.DType)
 	}
 	if added == nil {
@@ -130,11 +130,11 @@ func (c *call) keysCounted(q, k *value, mask int) *value {
 	x, m := c.x(mask), k.dims()[2]
 	switch d := x.dims(); {
 	case x.rank() == 1 && d[0] == q.dims()[0]:
-		return c.do(op.IDLessThan, nil, c.steps(m, 3, 4), c.reshape(c.cast(x, dtype.Int64), d[0], 1, 1, 1))
+		return c.binary(op.IDLessThan, c.steps(m, 3, 4), c.reshape(c.cast(x, dtype.Int64), d[0], 1, 1, 1))
 	case x.rank() == 2 && d[1] == m:
-		return c.unsqueeze(c.do(op.IDGreaterThan, nil, x, whole(0)), 1, 2)
+		return c.unsqueeze(c.binary(op.IDGreaterThan, x, whole(0)), 1, 2)
 	case x.rank() == 3 && d[2] == m:
-		return c.unsqueeze(c.do(op.IDGreaterThan, nil, x, whole(0)), 1)
+		return c.unsqueeze(c.binary(op.IDGreaterThan, x, whole(0)), 1)
 	}
 	c.refuse("a mask of shape %s beside %d keys; want [batch], [batch, keys] or [batch, length, keys]", &x.Shape, m)
 	return nil

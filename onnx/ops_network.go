@@ -18,30 +18,48 @@ import (
 
 var networks = []entry{
 	// MatMul: batches broadcast.
-	{"MatMul", 1, 0, func(c *call) []*value { return one(c.matmul(c.x(0), c.x(1))) }},
+	{"MatMul", 1, op.IDMatmulInteger, func(c *call) []*value { return one(c.product(nil)) }},
 	// Gemm: A, B, C.
-	{"Gemm", 1, 0, gemm},
+	{"Gemm", 1, op.IDMatmulInteger, gemm},
 	// Einsum: any number of operands.
 	{"Einsum", 12, 0, einsum},
 	// Conv: X, W, B.
-	{"Conv", 1, 0, func(c *call) []*value { return one(c.conv(c.x(0), c.x(1), 2)) }},
+	{"Conv", 1, op.IDConvInteger, func(c *call) []*value {
+		if y := c.quantizedConv(); y != nil {
+			return one(c.channelBias(y, 2))
+		}
+		return one(c.conv(c.x(0), c.x(1), 2))
+	}},
 	// ConvTranspose: X, W, B.
 	{"ConvTranspose", 1, 0, convTranspose},
 	// FusedConv: X, W, B, Z; an activation.
 	{"com.microsoft:FusedConv", 1, 0, fusedConv},
 	// FusedMatMul: A, B; transposed, times alpha.
-	{"com.microsoft:FusedMatMul", 1, 0, fusedMatMul},
+	{"com.microsoft:FusedMatMul", 1, op.IDMatmulInteger, fusedMatMul},
 	// FusedGemm: Gemm with an activation.
-	{"com.microsoft:FusedGemm", 1, 0, func(c *call) []*value { return one(c.activated(gemm(c)[0])) }},
+	{"com.microsoft:FusedGemm", 1, op.IDMatmulInteger, func(c *call) []*value { return one(c.activated(gemm(c)[0])) }},
 	// CausalConvWithState: X, W, B, state.
 	{"CausalConvWithState", 27, 0, causalConv},
+}
+
+// product is the matrix product of the first two operands, of integers where these were dequantized.
+func (c *call) product(at op.Attrs) *value {
+	if y := c.quantizedProduct(at); y != nil {
+		return y
+	}
+	return c.do(op.IDMatmul, at, c.x(0), c.x(1))
+}
+
+// transposedProduct is product with transposes as attributes say.
+func (c *call) transposedProduct() *value {
+	return c.product(with(op.MatmulTransposeX, c.yes("transA", 0), op.MatmulTransposeY, c.yes("transB", 0)))
 }
 
 // gemm is alpha * A B + beta * C, with A and B transposed where attributes say so. C broadcasts to the product.
 // Exporters use it for linear layers, with B transposed.
 func gemm(c *call) []*value {
-	x, y := c.x(0), c.x(1)
-	product := c.do(op.IDMatmul, with(op.MatmulTransposeX, c.yes("transA", 0), op.MatmulTransposeY, c.yes("transB", 0)), x, y)
+	product := c.transposedProduct()
+	d := c.in[0].DType
 	if alpha := c.float("alpha", 1); alpha != 1 {
 		product = c.mul(product, num(alpha))
 	}
@@ -52,7 +70,7 @@ func gemm(c *call) []*value {
 	if beta := c.float("beta", 1); beta != 1 {
 		bias = c.cast(c.mul(bias, num(beta)), bias.DType)
 	}
-	return one(c.cast(c.add(product, bias), x.DType))
+	return one(c.cast(c.add(product, bias), d))
 }
 
 // fusedMatMul is alpha * A B, either transposed.
@@ -60,7 +78,7 @@ func fusedMatMul(c *call) []*value {
 	if c.yes("transBatchA", 0) || c.yes("transBatchB", 0) {
 		c.refuse("transBatchA and transBatchB are not supported")
 	}
-	y := c.do(op.IDMatmul, with(op.MatmulTransposeX, c.yes("transA", 0), op.MatmulTransposeY, c.yes("transB", 0)), c.x(0), c.x(1))
+	y := c.transposedProduct()
 	if alpha := c.float("alpha", 1); alpha != 1 {
 		y = c.mul(y, num(alpha))
 	}
@@ -147,7 +165,11 @@ func (c *call) convolution(row op.ID, x, weight *value, bias int, more ...*value
 	}
 	w := c.windowsOf(x, weight.dims()[2:])
 	at := with(op.ConvStride, w.stride, op.ConvPadding, w.paddings(), op.ConvDilation, w.dilation, op.ConvGroups, c.int("group", 1))
-	y := c.do(row, at, append([]*value{x, weight}, more...)...)
+	return c.channelBias(c.do(row, at, append([]*value{x, weight}, more...)...), bias)
+}
+
+// channelBias is the result of a convolution plus operand bias, a number for each channel, if there is one.
+func (c *call) channelBias(y *value, bias int) *value {
 	if c.has(bias) {
 		y = c.add(y, c.channels(c.x(bias), y.rank()))
 	}
@@ -191,23 +213,19 @@ func convTranspose(c *call) []*value {
 	}
 	// Where a size is wanted that no windows reach, the rest is zeros behind the result, and the pads are 0.
 	crop := make([]int64, axes) // pads that are below 0: zeros behind the result
-	for i, n := range x.dims()[2:] {
-		if size == nil {
-			break
-		}
-		if len(size) != axes {
-			c.wrong("output_shape has %d numbers; want %d", len(size), axes)
-		}
+	if size != nil && len(size) != axes {
+		c.wrong("output_shape has %d numbers; want %d", len(size), axes)
+	}
+	for i := range size {
+		n := x.dims()[2+i]
 		total := (n-1)*w.stride[i] + extra[i] + w.extent(i) - size[i]
 		if total < 0 { // the result is larger than what the windows write
 			crop[i], total = -total, 0
 		}
-		w.before[i], w.behind[i] = total/2, total-total/2
-		if c.text("auto_pad", "") == "SAME_UPPER" || !same {
-			w.before[i], w.behind[i] = total/2, total-total/2
-		} else {
-			w.before[i], w.behind[i] = total-total/2, total/2
+		if w.before[i] = total / 2; c.text("auto_pad", "") == "SAME_LOWER" {
+			w.before[i] = total - total/2
 		}
+		w.behind[i] = total - w.before[i]
 	}
 	for i := range extra { // the row wants less than a stride; the rest are zeros behind the result
 		if extra[i] >= w.stride[i] {
@@ -222,10 +240,7 @@ func convTranspose(c *call) []*value {
 			y = c.padAxis(y, i+2, 0, n, num(0))
 		}
 	}
-	if c.has(2) {
-		y = c.add(y, c.channels(c.x(2), y.rank()))
-	}
-	return one(y)
+	return one(c.channelBias(y, 2))
 }
 
 // fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it
@@ -259,11 +274,11 @@ func (c *call) activated(y *value) *value {
 	case "":
 		return y
 	case "Relu":
-		return c.do(op.IDRelu, nil, y)
+		return c.unary(op.IDRelu, y)
 	case "Sigmoid":
-		return c.do(op.IDSigmoid, nil, y)
+		return c.unary(op.IDSigmoid, y)
 	case "Tanh":
-		return c.do(op.IDTanh, nil, y)
+		return c.unary(op.IDTanh, y)
 	case "LeakyRelu":
 		return c.do(op.IDLeakyRelu, with(op.LeakyReluNegativeSlope, at(0, 0.01)), y)
 	case "Clip":
@@ -291,9 +306,7 @@ func causalConv(c *call) []*value {
 		x = c.padAxis(x, 2, k, 0, num(0))
 	}
 	y := c.do(op.IDConv, with(op.ConvGroups, x.dims()[1]/max(weight.dims()[1], 1)), x, weight)
-	if c.has(2) {
-		y = c.add(y, c.channels(c.x(2), 3))
-	}
+	y = c.channelBias(y, 2)
 	switch name := c.text("activation", "none"); name {
 	case "none", "":
 	case "silu", "swish":
@@ -387,7 +400,7 @@ func (c *call) diagonal(x *value, labels string) (*value, string) {
 			continue
 		}
 		n := x.dims()[i]
-		same := c.do(op.IDEqual, nil, c.steps(n, i, x.rank()), c.steps(x.dims()[j], j, x.rank()))
+		same := c.binary(op.IDEqual, c.steps(n, i, x.rank()), c.steps(x.dims()[j], j, x.rank()))
 		x = c.sum(c.where(same, x, c.zero(x.DType)), false, int64(j))
 		labels = labels[:j] + labels[j+1:]
 		i--

@@ -46,7 +46,7 @@ func batchNormalization(c *call) []*value {
 		c.refuse("training before opset 14 is not supported")
 	}
 	scale, bias, mean, variance := c.x(1), c.x(2), c.x(3), c.x(4)
-	factor := c.div(scale, c.do(op.IDSqrt, nil, c.add(variance, num(c.float("epsilon", 1e-5)))))
+	factor := c.div(scale, c.unary(op.IDSqrt, c.add(variance, num(c.float("epsilon", 1e-5)))))
 	term := c.sub(bias, c.mul(mean, factor))
 	wide := func(v *value) *value { return c.cast(c.channels(v, x.rank()), x.DType) }
 	return one(c.add(c.mul(x, wide(factor)), wide(term)))
@@ -57,7 +57,7 @@ func batchNormalization(c *call) []*value {
 func (c *call) standard(x *value, epsilon float64, axes []int64) (y, mean, inverse *value) {
 	mean = c.mean(x, true, axes...)
 	d := c.sub(x, mean)
-	inverse = c.do(op.IDRsqrt, nil, c.add(c.mean(c.do(op.IDSquare, nil, d), true, axes...), num(epsilon)))
+	inverse = c.unary(op.IDRsqrt, c.add(c.mean(c.unary(op.IDSquare, d), true, axes...), num(epsilon)))
 	return c.mul(d, inverse), mean, inverse
 }
 
@@ -151,7 +151,7 @@ func layerNormalization(c *call) []*value {
 // rms is x divided by the root of the mean of its squares.
 func (c *call) rms(x *value, axes []int64) *value {
 	wide := c.stashed(x)
-	inverse := c.do(op.IDRsqrt, nil, c.add(c.mean(c.do(op.IDSquare, nil, wide), true, axes...), num(c.float("epsilon", 1e-5))))
+	inverse := c.unary(op.IDRsqrt, c.add(c.mean(c.unary(op.IDSquare, wide), true, axes...), num(c.float("epsilon", 1e-5))))
 	return c.cast(c.mul(wide, inverse), x.DType)
 }
 
@@ -207,11 +207,11 @@ func lrn(c *call) []*value {
 	}
 	n := x.dims()[1]
 	before := (size - 1) / 2
-	padded := c.padAxis(c.do(op.IDSquare, nil, x), 1, before, size-1-before, num(0))
+	padded := c.padAxis(c.unary(op.IDSquare, x), 1, before, size-1-before, num(0))
 	total := c.slice(padded, 1, 0, n)
 	for i := int64(1); i < size; i++ {
 		total = c.add(total, c.slice(padded, 1, i, i+n))
 	}
 	base := c.add(c.mul(total, num(c.float("alpha", 1e-4)/float64(size))), num(c.float("bias", 1)))
-	return one(c.div(x, c.do(op.IDPow, nil, base, num(c.float("beta", 0.75)))))
+	return one(c.div(x, c.binary(op.IDPow, base, num(c.float("beta", 0.75)))))
 }

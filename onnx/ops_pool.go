@@ -158,7 +158,7 @@ func (c *call) placesOfMaxima(x *value, w windows, out []int64) *value {
 	lines = c.reshape(c.take(lines, 2, flat), lead[0], lead[1], windows, size)
 	best := c.do(op.IDArgmax, with(op.ArgmaxAxis, 3, op.ArgmaxKeepdim, false), lines)
 	which := c.add(best, c.mul(c.steps(windows, 2, 3), whole(size)))
-	made := c.reshape(c.do(op.IDGather, nil, c.vector(flat...), c.reshape(which, which.Shape.Numel())), lead[0]*lead[1]*windows)
+	made := c.reshape(c.binary(op.IDGather, c.vector(flat...), c.reshape(which, which.Shape.Numel())), lead[0]*lead[1]*windows)
 	return c.reshape(made, append(slices.Clone(lead), out...)...)
 }
 
@@ -169,8 +169,8 @@ func (c *call) indicesOfTensor(at, x *value) *value {
 	if c.yes("storage_order", 0) { // column-major within a plane
 		if x.rank() == 4 {
 			h, w := x.dims()[2], x.dims()[3]
-			row := c.do(op.IDFloorDivide, nil, at, whole(w))
-			at = c.add(c.mul(c.do(op.IDRemainder, nil, at, whole(w)), whole(h)), row)
+			row := c.binary(op.IDFloorDivide, at, whole(w))
+			at = c.add(c.mul(c.binary(op.IDRemainder, at, whole(w)), whole(h)), row)
 		} else if x.rank() > 4 {
 			c.refuse("storage_order is not supported for %d dimensions", x.rank())
 		}
@@ -221,11 +221,11 @@ func averagePool(c *call) []*value {
 func (c *call) lp(x *value, reduce func(x *value) *value) *value {
 	switch p := c.int("p", 2); p {
 	case 1:
-		return reduce(c.do(op.IDAbs, nil, x))
+		return reduce(c.unary(op.IDAbs, x))
 	case 2:
-		return c.do(op.IDSqrt, nil, reduce(c.do(op.IDSquare, nil, x)))
+		return c.unary(op.IDSqrt, reduce(c.unary(op.IDSquare, x)))
 	default:
-		return c.do(op.IDPow, nil, reduce(c.do(op.IDPow, nil, c.do(op.IDAbs, nil, x), num(float64(p)))), num(1/float64(p)))
+		return c.binary(op.IDPow, reduce(c.binary(op.IDPow, c.unary(op.IDAbs, x), num(float64(p)))), num(1/float64(p)))
 	}
 }
 

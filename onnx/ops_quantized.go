@@ -12,8 +12,8 @@ import (
 // in int32. Zero points of the weights of convolutions are subtracted in floats that hold every sum.
 //
 // Quantizing and dequantizing are formulas of rows on floats, so that a model in the form of QuantizeLinear, an
-// operator and DequantizeLinear computes the same numbers as in onnxruntime, and is as fast as in floats. Elements
-// of less than 8 bits and 8-bit floats are converted as in ops_small.go.
+// operator and DequantizeLinear computes the same numbers as in onnxruntime. Products of what was dequantized are products
+// of the integers; see dequantized.go. Elements of less than 8 bits and 8-bit floats are converted as in ops_small.go.
 
 var quantized = []entry{
 	// QuantizeLinear: x, scale, zero point.
@@ -28,7 +28,7 @@ var quantized = []entry{
 	}},
 	// ConvInteger: X, W, zero points; int32.
 	{"ConvInteger", 10, 0, func(c *call) []*value {
-		return one(c.cast(c.integerConv(0, 1, 2, 3), dtype.Int32))
+		return one(c.cast(c.integerConv(c.x(0), c.x(1), c.zeroPoint(2), c.zeroPoint(3)), dtype.Int32))
 	}},
 	// QLinearMatMul: eight operands.
 	{"QLinearMatMul", 10, 0, qlinearMatMul},
@@ -88,7 +88,7 @@ func (c *call) quantize(x, scale, zero *value, d dtype.DType) *value {
 
 // quantum is quantize between two integers, in floats. A sum with a zero point of 16 bits may be none of a half.
 func (c *call) quantum(x, scale, zero *value, low, high int64) *value {
-	y := c.do(op.IDRound, nil, c.div(x, scale))
+	y := c.unary(op.IDRound, c.div(x, scale))
 	if y.DType != dtype.Float64 {
 		y = c.cast(y, dtype.Float32)
 	}
@@ -114,7 +114,7 @@ func (c *call) quantizeTo(x, scale, zero *value, elem ElemType) *value {
 	}
 	y := c.div(x, scale)
 	if zero != nil {
-		y = c.where(c.do(op.IDEqual, nil, zero, num(0)), y, c.add(y, c.cast(zero, y.DType)))
+		y = c.where(c.binary(op.IDEqual, zero, num(0)), y, c.add(y, c.cast(zero, y.DType)))
 	}
 	return c.encoded(y, elem.carrier(), elem)
 }
@@ -162,7 +162,13 @@ func dequantizeLinear(c *call) []*value {
 	if c.int("output_dtype", 0) == 0 {
 		d = scale.DType
 	}
-	return one(c.cast(c.dequantized(x, scale, c.zeroPoint(2), axis, block), d))
+	zero := c.zeroPoint(2)
+	if d == dtype.Float32 && block == 0 {
+		if q := c.quantaOf(x, scale, zero, axis); q != nil {
+			return one(q.value())
+		}
+	}
+	return one(c.cast(c.dequantized(x, scale, zero, axis, block), d))
 }
 
 // zeroPoint is operand i; nil where it is left out.
@@ -193,8 +199,8 @@ func (c *call) dynamicScale(x *value) (scale, zero *value) {
 	low := c.smaller(c.extreme(op.IDMin, x, axes, greatest(x.DType)), num(0))
 	high := c.larger(c.extreme(op.IDMax, x, axes, lowest(x.DType)), num(0))
 	width := c.reshape(c.sub(high, low))
-	scale = c.where(c.do(op.IDEqual, nil, width, num(0)), c.reals(x.DType, nil, []float64{1}), c.div(width, num(255)))
-	first := c.do(op.IDRound, nil, c.clamp(c.div(c.neg(c.reshape(low)), scale), 0, 255))
+	scale = c.where(c.binary(op.IDEqual, width, num(0)), c.reals(x.DType, nil, []float64{1}), c.div(width, num(255)))
+	first := c.unary(op.IDRound, c.clamp(c.div(c.neg(c.reshape(low)), scale), 0, 255))
 	return scale, c.cast(first, dtype.Uint8)
 }
 
@@ -212,10 +218,18 @@ func (c *call) shifted(x, zero *value, left bool) *value {
 		return x
 	}
 	z := c.cast(zero, dtype.Int32)
-	if left && z.rank() == 1 && z.dims()[0] > 1 {
-		z = c.unsqueeze(z, 1)
+	if left {
+		z = c.forRows(z)
 	}
 	return c.sub(x, z)
+}
+
+// forRows is a scale or a zero point for the rows of the left operand, where it is no single number.
+func (c *call) forRows(p *value) *value {
+	if p.rank() == 1 && p.dims()[0] > 1 {
+		return c.unsqueeze(p, 1)
+	}
+	return p
 }
 
 // isByte reports whether elements are integers of 8 bits, and no others that tensors keep in such.
@@ -244,12 +258,27 @@ func (c *call) integerProduct(x, y, xZero, yZero *value) *value {
 	if !ok || !isByte(x) || !isByte(y) || x.rank() < 2 || y.rank() < 2 {
 		return c.matmul(c.shifted(x, xZero, true), c.shifted(y, yZero, false))
 	}
-	p := c.do(op.IDMatmulInteger, nil, x, y, zero)
+	return c.bytesProduct(nil, x, y, zero, yZero)
+}
+
+// bytesProduct is integerProduct of matrices with the attributes of matmul, and one zero point of the left operand.
+func (c *call) bytesProduct(at op.Attrs, x, y, zero, yZero *value) *value {
+	p := c.do(op.IDMatmulInteger, at, x, y, zero)
 	if isNought(yZero) {
 		return p
 	}
-	ones := c.full(dtype.Int8, integer(1), y.dims()[y.rank()-2], 1)
-	return c.sub(p, c.mul(c.do(op.IDMatmulInteger, nil, x, ones, zero), c.cast(yZero, dtype.Int32)))
+	dims := []int64{1, 1}
+	dims[matrixAxis(at, op.MatmulTransposeY, len(dims), 0)] = x.dims()[matrixAxis(at, op.MatmulTransposeX, x.rank(), 1)]
+	sums := c.do(op.IDMatmulInteger, at, x, c.full(dtype.Int8, integer(1), dims...), zero)
+	return c.sub(p, c.mul(sums, c.cast(yZero, dtype.Int32)))
+}
+
+// matrixAxis is the axis of the rows of an operand of matmul, 0, or of its columns, 1, as the attributes say.
+func matrixAxis(at op.Attrs, transposed, rank, i int) int {
+	if transposed < len(at) && at[transposed].I != 0 {
+		i = 1 - i
+	}
+	return rank - 2 + i
 }
 
 // Convolutions of groups that are smaller are faster in floats.
@@ -258,30 +287,32 @@ const (
 	leastRows  = 4  // channels of the result
 )
 
+// bytesConv is a convolution of 8-bit integers less their zero points by conv_integer; nil where it is for other rows.
+func (c *call) bytesConv(x, w, xZero, wZero *value) *value {
+	zero, ok := c.oneZero(x, xZero)
+	if dims := w.dims(); !ok || !isByte(x) || !isByte(w) || !isNought(wZero) || len(dims) < 2 ||
+		product(dims[1:]) < leastTerms || dims[0] < leastRows*c.int("group", 1) {
+		return nil
+	}
+	return c.convolution(op.IDConvInteger, x, w, len(c.in), zero)
+}
+
 // integerConv is a convolution of integers less their zero points, as int32 or as floats that hold it exactly. The padding
 // is 0 after zero points were subtracted, which is what the zero point stands for.
-func (c *call) integerConv(xi, wi, xz, wz int) *value {
-	zero, ok := c.oneZero(c.x(xi), c.zeroPoint(xz))
-	if dims := c.x(wi).dims(); ok && isByte(c.x(xi)) && isByte(c.x(wi)) && isNought(c.zeroPoint(wz)) && len(dims) > 1 &&
-		product(dims[1:]) >= leastTerms && dims[0] >= leastRows*c.int("group", 1) {
-		return c.convolution(op.IDConvInteger, c.x(xi), c.x(wi), len(c.in), zero)
+func (c *call) integerConv(x, w, xZero, wZero *value) *value {
+	if y := c.bytesConv(x, w, xZero, wZero); y != nil {
+		return y
 	}
-	x, w := c.cast(c.x(xi), dtype.Float32), c.cast(c.x(wi), dtype.Float32)
+	x, w = c.cast(x, dtype.Float32), c.cast(w, dtype.Float32)
 	d := dtype.Float32
 	if w.rank() > 1 && product(w.dims()[1:]) > 1<<24/(256*256) {
 		d = dtype.Float64 // sums of more than 256 products of two 8-bit integers
 	}
-	if c.has(xz) {
-		x = c.sub(x, c.cast(c.reshape(c.x(xz)), dtype.Float32))
+	if xZero != nil {
+		x = c.sub(x, c.cast(c.reshape(xZero), dtype.Float32))
 	}
-	if c.has(wz) {
-		z := c.cast(c.x(wz), dtype.Float32)
-		if z.Shape.Numel() > 1 {
-			z = c.reshape(z, append([]int64{z.Shape.Numel()}, slices.Repeat([]int64{1}, w.rank()-1)...)...)
-		} else {
-			z = c.reshape(z)
-		}
-		w = c.sub(w, z)
+	if wZero != nil {
+		w = c.sub(w, c.cast(c.spreadParam(wZero, w.dims(), 0, 0), dtype.Float32))
 	}
 	return c.conv(c.cast(x, d), c.cast(w, d), len(c.in))
 }
@@ -301,15 +332,8 @@ func qlinearMatMul(c *call) []*value {
 			c.refuse("scales of the result for each row are not supported")
 		}
 	}
-	spread := func(i int, left bool) *value {
-		v := c.x(i)
-		if left && v.rank() == 1 && v.dims()[0] > 1 {
-			v = c.unsqueeze(v, 1)
-		}
-		return v
-	}
 	y := c.integerProduct(c.x(0), c.x(3), c.zeroPoint(2), c.zeroPoint(5))
-	scale := c.mul(c.float32Of(spread(1, true)), c.float32Of(spread(4, false)))
+	scale := c.mul(c.float32Of(c.forRows(c.x(1))), c.float32Of(c.x(4)))
 	if scale.Shape.Numel() == 1 {
 		scale = c.reshape(scale)
 	}
@@ -318,16 +342,11 @@ func qlinearMatMul(c *call) []*value {
 
 // qlinearConv has the operands x, scale, zero, w, scale, zero, scale and zero of the result, and a bias in int32.
 func qlinearConv(c *call) []*value {
-	y := c.integerConv(0, 3, 2, 5)
+	y := c.integerConv(c.x(0), c.x(3), c.zeroPoint(2), c.zeroPoint(5))
 	if c.has(8) {
 		y = c.add(y, c.cast(c.channels(c.x(8), y.rank()), y.DType))
 	}
-	scale := c.mul(c.reshape(c.x(1)), c.x(4))
-	if scale.Shape.Numel() > 1 {
-		scale = c.channels(scale, y.rank())
-	} else {
-		scale = c.reshape(scale)
-	}
+	scale := c.spreadParam(c.mul(c.reshape(c.x(1)), c.x(4)), y.dims(), 1, 0)
 	return one(c.requantized(y, scale, c.x(6), c.x(7)))
 }
 
@@ -343,19 +362,20 @@ func dynamicQuantizeMatMul(c *call) []*value {
 	x := c.x(0)
 	scale, zero := c.dynamicScale(x)
 	p := c.integerProduct(c.quantize(x, scale, zero, dtype.Uint8), c.x(1), zero, c.zeroPoint(3))
-	y := c.mul(c.cast(p, x.DType), c.mul(scale, c.x(2)))
-	if c.has(4) {
-		y = c.add(y, c.x(4))
+	return one(c.rescaled(p, scale, c.x(2), 4))
+}
+
+// rescaled is a product of integers times the scales of its operands, plus operand bias, if there is one.
+func (c *call) rescaled(p, xScale, yScale *value, bias int) *value {
+	y := c.mul(c.cast(p, xScale.DType), c.mul(xScale, yScale))
+	if c.has(bias) {
+		y = c.add(y, c.x(bias))
 	}
-	return one(y)
+	return y
 }
 
 // matMulIntegerToFloat has the operands A, B, scales, zero points, bias.
 func matMulIntegerToFloat(c *call) []*value {
-	y := c.integerProduct(c.x(0), c.x(1), c.zeroPoint(4), c.zeroPoint(5))
-	y = c.mul(c.cast(y, c.x(2).DType), c.mul(c.x(2), c.x(3)))
-	if c.has(6) {
-		y = c.add(y, c.x(6))
-	}
-	return one(y)
+	p := c.integerProduct(c.x(0), c.x(1), c.zeroPoint(4), c.zeroPoint(5))
+	return one(c.rescaled(p, c.x(2), c.x(3), 6))
 }

@@ -105,7 +105,7 @@ func (c *call) recurrent(gates, states int, next step) []*value {
 			start = next(l, c.pick(in, 0, t), before)
 			made[t] = start[0]
 			if lengths != nil {
-				on := c.reshape(c.do(op.IDLessThan, nil, whole(t), lengths), batch, 1)
+				on := c.reshape(c.binary(op.IDLessThan, whole(t), lengths), batch, 1)
 				made[t] = c.where(on, start[0], c.zero(x.DType))
 				for s := range start {
 					start[s] = c.where(on, start[s], before[s])
@@ -212,7 +212,7 @@ func (w weights) of(c *call, x *value) *value {
 		return c.matmul(x, w.matrix)
 	}
 	scale, zero := c.dynamicScale(x)
-	scale = c.where(c.do(op.IDEqual, nil, scale, num(0)), c.full(scale.DType, integer(1)), scale)
+	scale = c.where(c.binary(op.IDEqual, scale, num(0)), c.full(scale.DType, integer(1)), scale)
 	p := c.integerProduct(c.quantize(x, scale, zero, dtype.Uint8), w.matrix, zero, w.zero)
 	return c.mul(c.cast(p, x.DType), c.mul(scale, w.scale))
 }
@@ -293,11 +293,11 @@ func (c *call) gate(name string, i int) activation {
 		}
 	case "thresholdedrelu":
 		return func(x *value) *value {
-			return c.where(c.do(op.IDGreaterThan, nil, x, num(param("activation_alpha", 1))), x, num(0))
+			return c.where(c.binary(op.IDGreaterThan, x, num(param("activation_alpha", 1))), x, num(0))
 		}
 	case "scaledtanh":
 		return func(x *value) *value {
-			return c.mul(c.do(op.IDTanh, nil, c.mul(x, num(param("activation_beta", 1)))), num(param("activation_alpha", 1)))
+			return c.mul(c.unary(op.IDTanh, c.mul(x, num(param("activation_beta", 1)))), num(param("activation_alpha", 1)))
 		}
 	case "hardsigmoid":
 		return func(x *value) *value {
@@ -306,7 +306,7 @@ func (c *call) gate(name string, i int) activation {
 	case "elu":
 		return func(x *value) *value { return c.elu(x, param("activation_alpha", 1), 1) }
 	case "softsign":
-		return func(x *value) *value { return c.div(x, c.add(c.do(op.IDAbs, nil, x), num(1))) }
+		return func(x *value) *value { return c.div(x, c.add(c.unary(op.IDAbs, x), num(1))) }
 	}
 	c.refuse("activation %q is not supported", name)
 	return nil

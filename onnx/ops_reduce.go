@@ -32,15 +32,15 @@ var reductions = []entry{
 	})},
 	// ReduceL1: sum of |x|.
 	{"ReduceL1", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
-		return c.sum(c.do(op.IDAbs, nil, x), true, axes...)
+		return c.sum(c.unary(op.IDAbs, x), true, axes...)
 	})},
 	// ReduceL2: root of the sum of squares.
 	{"ReduceL2", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
-		return c.cast(c.do(op.IDSqrt, nil, c.sum(c.do(op.IDSquare, nil, x), true, axes...)), x.DType)
+		return c.cast(c.do(op.IDSqrt, nil, c.sum(c.unary(op.IDSquare, x), true, axes...)), x.DType)
 	})},
 	// ReduceSumSquare: sum of squares.
 	{"ReduceSumSquare", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
-		return c.sum(c.do(op.IDSquare, nil, x), true, axes...)
+		return c.sum(c.unary(op.IDSquare, x), true, axes...)
 	})},
 	// ReduceLogSum: logarithm of the sum.
 	{"ReduceLogSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
@@ -76,7 +76,7 @@ var reductions = []entry{
 			axes = c.axes(c.list("axes"), x.rank())
 		}
 		d := c.sub(x, c.mean(x, true, axes...))
-		deviation := c.do(op.IDSqrt, nil, c.mean(c.do(op.IDSquare, nil, d), true, axes...))
+		deviation := c.do(op.IDSqrt, nil, c.mean(c.unary(op.IDSquare, d), true, axes...))
 		return one(c.div(d, c.add(deviation, num(1e-9))))
 	}},
 }
@@ -133,7 +133,7 @@ func (c *call) logSumExp(x *value, axes []int64) *value {
 		x = c.cast(x, dtype.Float32)
 	}
 	top := c.extreme(op.IDMax, x, axes, lowest(x.DType))
-	top = c.where(c.do(op.IDIsfinite, nil, top), top, num(0))
+	top = c.where(c.unary(op.IDIsfinite, top), top, num(0))
 	return c.cast(c.add(c.do(op.IDLog, nil, c.sum(c.exp(c.sub(x, top)), true, axes...)), top), d)
 }
 
@@ -188,7 +188,7 @@ func (c *call) logSoftmax(x *value, axis int) *value {
 // hardmax is 1 at the first of the largest elements and 0 elsewhere.
 func (c *call) hardmax(x *value, axis int) *value {
 	at := c.do(op.IDArgmax, with(op.ArgmaxAxis, axis, op.ArgmaxKeepdim, true), x)
-	return c.cast(c.do(op.IDEqual, nil, at, c.steps(x.dims()[axis], axis, x.rank())), x.DType)
+	return c.cast(c.binary(op.IDEqual, at, c.steps(x.dims()[axis], axis, x.rank())), x.DType)
 }
 
 // running is sums or products of the elements up to each; with exclusive without it, so that the first is none's.
@@ -237,11 +237,11 @@ func lpNormalization(c *call) []*value {
 	var norm *value
 	switch p {
 	case 1:
-		norm = c.sum(c.do(op.IDAbs, nil, x), true, axis)
+		norm = c.sum(c.unary(op.IDAbs, x), true, axis)
 	case 2:
-		norm = c.do(op.IDSqrt, nil, c.sum(c.do(op.IDSquare, nil, x), true, axis))
+		norm = c.unary(op.IDSqrt, c.sum(c.unary(op.IDSquare, x), true, axis))
 	default:
 		c.wrong("p is %d; want 1 or 2", p)
 	}
-	return one(c.where(c.do(op.IDEqual, nil, norm, num(0)), c.mul(x, num(0)), c.div(x, norm)))
+	return one(c.where(c.binary(op.IDEqual, norm, num(0)), c.mul(x, num(0)), c.div(x, norm)))
 }

@@ -85,7 +85,7 @@ func (c *call) positive(index *value, n int64) *value {
 			return index
 		}
 	}
-	return c.where(c.do(op.IDLessThan, nil, index, whole(0)), c.add(index, whole(n)), index)
+	return c.where(c.binary(op.IDLessThan, index, whole(0)), c.add(index, whole(n)), index)
 }
 
 // grid are index tensors for all axes of a tensor of these dimensions: each element's own place, but on one axis.
@@ -183,7 +183,7 @@ func tensorScatter(c *call) []*value {
 		at = c.add(at, c.reshape(c.cast(c.x(2), dtype.Int64), dims...))
 	}
 	if c.text("mode", "linear") == "circular" {
-		at = c.do(op.IDRemainder, nil, at, whole(n))
+		at = c.binary(op.IDRemainder, at, whole(n))
 	}
 	return one(c.do(op.IDIndexPut, nil, append([]*value{x, updates}, c.grid(updates.dims(), axis, at)...)...))
 }
@@ -197,8 +197,8 @@ func oneHot(c *call) []*value {
 		c.wrong("depth is %d; want 0 or more", depth)
 	}
 	at := c.unsqueeze(c.cast(index, dtype.Int64), int64(axis))
-	at = c.where(c.do(op.IDLessThan, nil, at, whole(0)), c.add(at, whole(depth)), at)
-	hot := c.do(op.IDEqual, nil, at, c.steps(depth, axis, index.rank()+1))
+	at = c.where(c.binary(op.IDLessThan, at, whole(0)), c.add(at, whole(depth)), at)
+	hot := c.binary(op.IDEqual, at, c.steps(depth, axis, index.rank()+1))
 	return one(c.where(hot, c.pick(values, 0, 1), c.pick(values, 0, 0)))
 }
 

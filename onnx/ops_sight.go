@@ -129,7 +129,7 @@ func (c *call) aligned(half bool) *value {
 	all := parts[0]
 	for _, p := range parts[1:] {
 		if largest {
-			all = c.do(op.IDMaximum, nil, all, p)
+			all = c.binary(op.IDMaximum, all, p)
 		} else {
 			all = c.add(all, p)
 		}
@@ -159,7 +159,7 @@ func (c *call) points(corners *value, axis int, size, bins, each int64, half boo
 	from := c.slice(corners, 1, int64(axis), int64(axis)+1)
 	length := c.sub(c.slice(corners, 1, int64(axis)+2, int64(axis)+3), from)
 	if !half {
-		length = c.do(op.IDMaximum, nil, length, num(1))
+		length = c.binary(op.IDMaximum, length, num(1))
 	}
 	list := make([]float64, n)
 	for i := range list {
@@ -167,9 +167,9 @@ func (c *call) points(corners *value, axis int, size, bins, each int64, half boo
 	}
 	// The points of all bins are evenly spread over the whole region, whatever the bins are.
 	at := c.add(from, c.mul(length, c.reals(corners.DType, []int64{1, n}, list)))
-	seen := c.do(op.IDLogicalAnd, nil, c.do(op.IDGreaterEqual, nil, at, num(-1)), c.do(op.IDLessEqual, nil, at, num(float64(size))))
+	seen := c.binary(op.IDLogicalAnd, c.binary(op.IDGreaterEqual, at, num(-1)), c.binary(op.IDLessEqual, at, num(float64(size))))
 	at = c.clamp(at, 0, float64(size-1))
-	before := c.do(op.IDFloor, nil, at)
+	before := c.unary(op.IDFloor, at)
 	far := c.sub(at, before)
 	weight := func(v *value) *value { return c.where(seen, v, c.zero(v.DType)) }
 	place := func(v *value) *value { return c.cast(c.clamp(v, 0, float64(size-1)), dtype.Int64) }
@@ -197,19 +197,19 @@ func (c *call) determinant(x *value) *value {
 	det := c.full(a.DType, integer(1), x.dims()[:last-1]...)
 	for n := x.dims()[last]; n > 0; n-- {
 		first := c.pick(a, last, 0)
-		best := c.do(op.IDArgmax, with(op.ArgmaxAxis, last-1), c.do(op.IDAbs, nil, first))
+		best := c.do(op.IDArgmax, with(op.ArgmaxAxis, last-1), c.unary(op.IDAbs, first))
 		places := c.steps(n, last-1, last+1) // of rows
-		chosen := c.do(op.IDEqual, nil, places, c.unsqueeze(best, int64(last-1), int64(last)))
+		chosen := c.binary(op.IDEqual, places, c.unsqueeze(best, int64(last-1), int64(last)))
 		row := c.sum(c.where(chosen, a, c.zero(a.DType)), false, int64(last-1))
 		head := c.pick(row, last-1, 0)
-		sign := c.where(c.do(op.IDEqual, nil, best, whole(0)), c.reals(a.DType, nil, []float64{1}), c.reals(a.DType, nil, []float64{-1}))
+		sign := c.where(c.binary(op.IDEqual, best, whole(0)), c.reals(a.DType, nil, []float64{1}), c.reals(a.DType, nil, []float64{-1}))
 		det = c.mul(det, c.mul(head, sign))
 		if n == 1 {
 			break
 		}
 		a = c.where(chosen, c.slice(a, last-1, 0, 1), a) // the first row is where the other was, and is dropped at its own place
 		a = c.slice(a, last-1, 1, n)
-		safe := c.where(c.do(op.IDEqual, nil, head, num(0)), c.reals(a.DType, nil, []float64{1}), head)
+		safe := c.where(c.binary(op.IDEqual, head, num(0)), c.reals(a.DType, nil, []float64{1}), head)
 		ratio := c.div(c.slice(a, last, 0, 1), c.unsqueeze(safe, int64(last-1), int64(last)))
 		a = c.sub(c.slice(a, last, 1, n), c.mul(ratio, c.unsqueeze(c.slice(row, last-1, 1, n), int64(last-1))))
 	}

@@ -107,10 +107,10 @@ func (c *call) decoded(x *value, d dtype.DType) *value {
 		return c.unsignedNumber(x, d)
 	case low < 0: // the highest bit of the element is moved to that of the byte, and back with its sign
 		space := whole(int64(8 - x.elem.bits()))
-		top := c.do(op.IDBitwiseLeftShift, nil, c.cast(x.as(0), dtype.Int8), space)
-		return c.do(op.IDBitwiseRightShift, nil, top, space)
+		top := c.binary(op.IDBitwiseLeftShift, c.cast(x.as(0), dtype.Int8), space)
+		return c.binary(op.IDBitwiseRightShift, top, space)
 	case high > 0:
-		return c.do(op.IDBitwiseAnd, nil, x.as(0), c.integerOf(dtype.Uint8, int64(high)))
+		return c.binary(op.IDBitwiseAnd, x.as(0), c.integerOf(dtype.Uint8, int64(high)))
 	}
 	return c.looked(numbers(x.elem), x)
 }
@@ -158,14 +158,14 @@ func (c *call) encoded(x *value, d dtype.DType, elem ElemType) *value {
 		return c.powerOfTwo(x).as(elem)
 	}
 	low, high := smallInt(elem) // the low bits, as ONNX's reference has it
-	x = c.do(op.IDBitwiseAnd, nil, c.cast(x, dtype.Int64), c.integerOf(dtype.Int64, int64(high-low)))
+	x = c.binary(op.IDBitwiseAnd, c.cast(x, dtype.Int64), c.integerOf(dtype.Int64, int64(high-low)))
 	return c.cast(x, dtype.Uint8).as(elem)
 }
 
 // exponents is floor(log2(x)) between two numbers, and 2 to this power. The logarithm may be off by an ulp: near a power of 2
 // the exponent may be that of the numbers on the other side.
 func (c *call) exponents(x *value, low, high int) (e, power *value) {
-	e = c.clamp(c.do(op.IDFloor, nil, c.do(op.IDLog2, nil, x)), float64(low), float64(high))
+	e = c.clamp(c.unary(op.IDFloor, c.unary(op.IDLog2, x)), float64(low), float64(high))
 	var powers []float64
 	for i := low; i <= high; i++ {
 		powers = append(powers, math.Ldexp(1, i))
@@ -178,8 +178,8 @@ func (c *call) magnitude(x *value) (wide, size, nan *value) {
 	if x.DType != dtype.Float64 {
 		x = c.cast(x, dtype.Float32)
 	}
-	nan = c.do(op.IDIsnan, nil, x)
-	return x, c.where(nan, num(0), c.do(op.IDAbs, nil, x)), nan
+	nan = c.unary(op.IDIsnan, x)
+	return x, c.where(nan, num(0), c.unary(op.IDAbs, x)), nan
 }
 
 // smallFloat is numbers rounded to a format, halves to even, as bytes.
@@ -192,21 +192,21 @@ func (c *call) smallFloat(x *value, f *smallFloat, saturates bool) *value {
 	highest := f.lowest + f.most>>f.fraction - 1
 	e, power := c.exponents(size, f.lowest, highest)
 	steps := float64(int(1) << f.fraction)
-	code := c.do(op.IDRound, nil, c.div(size, c.mul(power, num(1/steps))))
+	code := c.unary(op.IDRound, c.div(size, c.mul(power, num(1/steps))))
 	code = c.add(code, c.mul(c.sub(e, num(float64(f.lowest))), num(steps)))
 	most := float64(f.most)
 	if saturates {
 		code = c.smaller(code, num(most))
 	} else {
-		code = c.where(c.do(op.IDGreaterThan, nil, code, num(most)), num(float64(f.beyond)), code)
+		code = c.where(c.binary(op.IDGreaterThan, code, num(most)), num(float64(f.beyond)), code)
 	}
 	code = c.where(nan, num(float64(f.nan)), code)
-	negative := c.do(op.IDLessThan, nil, c.do(op.IDCopysign, nil, num(1), x), num(0))
+	negative := c.binary(op.IDLessThan, c.binary(op.IDCopysign, num(1), x), num(0))
 	if !f.zero {
-		negative = c.do(op.IDLogicalAnd, nil, negative, c.do(op.IDGreaterThan, nil, code, num(0)))
+		negative = c.binary(op.IDLogicalAnd, negative, c.binary(op.IDGreaterThan, code, num(0)))
 	}
 	sign := num(float64(f.sign))
-	negative = c.do(op.IDLogicalAnd, nil, negative, c.do(op.IDLessThan, nil, code, sign))
+	negative = c.binary(op.IDLogicalAnd, negative, c.binary(op.IDLessThan, code, sign))
 	return c.cast(c.where(negative, c.add(code, sign), code), dtype.Uint8)
 }
 
@@ -239,6 +239,6 @@ func (c *call) powerOfTwo(x *value) *value {
 		most = 254
 	}
 	code = c.smaller(code, num(most))
-	nan = c.do(op.IDLogicalOr, nil, nan, c.do(op.IDIsinf, nil, size))
+	nan = c.binary(op.IDLogicalOr, nan, c.unary(op.IDIsinf, size))
 	return c.cast(c.where(nan, num(255), code), dtype.Uint8)
 }

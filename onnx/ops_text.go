@@ -90,10 +90,10 @@ func (c *call) sortedLines(x *value) (order, differs *value) {
 	}
 	x = c.gathered(x, order, 0)
 	a, b := c.slice(x, 0, 0, n-1), c.slice(x, 0, 1, n)
-	apart := c.do(op.IDNotEqual, nil, a, b)
+	apart := c.binary(op.IDNotEqual, a, b)
 	if x.DType.IsFloat() {
-		both := c.do(op.IDLogicalAnd, nil, c.do(op.IDIsnan, nil, a), c.do(op.IDIsnan, nil, b))
-		apart = c.do(op.IDLogicalAnd, nil, apart, c.do(op.IDLogicalNot, nil, both))
+		both := c.binary(op.IDLogicalAnd, c.unary(op.IDIsnan, a), c.unary(op.IDIsnan, b))
+		apart = c.binary(op.IDLogicalAnd, apart, c.unary(op.IDLogicalNot, both))
 	}
 	return order, c.concat(0, yes, c.do(op.IDAny, with(op.AnyAxis, []int64{1}), apart))
 }
@@ -143,7 +143,7 @@ func termCounts(c *call) []*value {
 	}
 	if mode := c.text("mode", "TF"); mode != "TF" { // IDF: whether it occurs; both other modes have weights
 		if mode == "IDF" {
-			total = c.cast(c.do(op.IDGreaterThan, nil, total, num(0)), dtype.Float32)
+			total = c.cast(c.binary(op.IDGreaterThan, total, num(0)), dtype.Float32)
 		}
 		if a := c.attr("weights"); a != nil {
 			if int64(len(a.Floats)) != width {
@@ -173,7 +173,7 @@ func (c *call) found(total, x *value, pool, places []int64, size, step int64) *v
 		if same == nil {
 			same = hit
 		} else {
-			same = c.do(op.IDLogicalAnd, nil, same, hit)
+			same = c.binary(op.IDLogicalAnd, same, hit)
 		}
 	}
 	// Two sequences may have one place in the result, which then has the sum of both.

@@ -48,7 +48,7 @@ func adagrad(c *call, rate, count *value, of []*value) []*value {
 	x, g, h := of[0], of[1], of[2]
 	rate = c.div(rate, c.add(c.mul(count, num(c.float("decay_factor", 0))), num(1)))
 	h = c.add(h, c.mul(g, g))
-	size := c.add(c.do(op.IDSqrt, nil, h), num(c.float("epsilon", 1e-6)))
+	size := c.add(c.unary(op.IDSqrt, h), num(c.float("epsilon", 1e-6)))
 	return []*value{c.sub(x, c.div(c.mul(rate, g), size)), h}
 }
 
@@ -61,9 +61,9 @@ func adam(c *call, rate, count *value, of []*value) []*value {
 		return c.add(c.mul(old, num(part)), c.mul(now, num(1-part)))
 	}
 	v, h = mean(v, g, alpha), mean(h, c.mul(g, g), beta)
-	left := func(part float64) *value { return c.sub(num(1), c.do(op.IDPow, nil, num(part), count)) }
-	rate = c.where(c.counting(count), c.div(c.mul(rate, c.do(op.IDSqrt, nil, left(beta))), left(alpha)), rate)
-	size := c.add(c.do(op.IDSqrt, nil, h), num(c.float("epsilon", 1e-6)))
+	left := func(part float64) *value { return c.sub(num(1), c.binary(op.IDPow, num(part), count)) }
+	rate = c.where(c.counting(count), c.div(c.mul(rate, c.unary(op.IDSqrt, left(beta))), left(alpha)), rate)
+	size := c.add(c.unary(op.IDSqrt, h), num(c.float("epsilon", 1e-6)))
 	x = c.sub(x, c.mul(rate, c.div(v, size)))
 	return []*value{c.mul(x, num(1-c.float("norm_coefficient_post", 0))), v, h}
 }
@@ -86,7 +86,7 @@ func momentum(c *call, rate, count *value, of []*value) []*value {
 }
 
 // counting reports whether this is a later step than the first.
-func (c *call) counting(count *value) *value { return c.do(op.IDGreaterThan, nil, count, num(0)) }
+func (c *call) counting(count *value) *value { return c.binary(op.IDGreaterThan, count, num(0)) }
 
 // dropped is x with elements set to 0 at random, each with the probability that operand 1 says, and the others enlarged so that
 // the sum remains. The mask is of those that are kept.
@@ -96,7 +96,7 @@ func (c *call) dropped(x *value) []*value {
 		ratio = c.reshape(c.cast(c.x(1), dtype.Float32))
 	}
 	// A draw is at least 0 and less than 1: a ratio of 0 keeps all, and one of 1 nothing.
-	mask := c.do(op.IDGreaterEqual, nil, c.uniform(x.dims(), dtype.Float32), ratio)
+	mask := c.binary(op.IDGreaterEqual, c.uniform(x.dims(), dtype.Float32), ratio)
 	scaled := c.mul(x, c.cast(c.div(num(1), c.sub(num(1), ratio)), x.DType))
 	return []*value{c.where(mask, scaled, c.zero(x.DType)), mask}
 }
@@ -114,6 +114,6 @@ func (c *call) trainedNorm(x *value) []*value {
 		return c.add(c.mul(old, num(share)), c.mul(c.cast(c.reshape(now, old.dims()...), old.DType), num(1-share)))
 	}
 	wide := func(i int) *value { return c.cast(c.channels(c.x(i), x.rank()), x.DType) }
-	factor := c.div(wide(1), c.do(op.IDSqrt, nil, c.add(variance, num(c.float("epsilon", 1e-5)))))
+	factor := c.div(wide(1), c.unary(op.IDSqrt, c.add(variance, num(c.float("epsilon", 1e-5)))))
 	return []*value{c.add(c.mul(apart, factor), wide(2)), moved(3, mean), moved(4, variance)}
 }

@@ -15,16 +15,16 @@ import (
 // extended is unsigned integers of 16 or 32 bits as int64.
 func (c *call) extended(x *value) *value {
 	mask := int64(1)<<x.DType.Bits() - 1
-	return c.do(op.IDBitwiseAnd, nil, c.cast(x.as(0), dtype.Int64), c.integerOf(dtype.Int64, mask))
+	return c.binary(op.IDBitwiseAnd, c.cast(x.as(0), dtype.Int64), c.integerOf(dtype.Int64, mask))
 }
 
 // halved is unsigned integers of 64 bits divided by 2, without their highest bit.
 func (c *call) halved(x *value) *value {
-	return c.do(op.IDBitwiseAnd, nil, c.do(op.IDBitwiseRightShift, nil, x.as(0), whole(1)), c.integerOf(dtype.Int64, math.MaxInt64))
+	return c.binary(op.IDBitwiseAnd, c.binary(op.IDBitwiseRightShift, x.as(0), whole(1)), c.integerOf(dtype.Int64, math.MaxInt64))
 }
 
 // negative reports of integers whether the highest bit is set.
-func (c *call) negative(x *value) *value { return c.do(op.IDLessThan, nil, x, whole(0)) }
+func (c *call) negative(x *value) *value { return c.binary(op.IDLessThan, x, whole(0)) }
 
 // unsignedQuotient is x / y without its fraction.
 //
@@ -32,13 +32,13 @@ func (c *call) negative(x *value) *value { return c.do(op.IDLessThan, nil, x, wh
 // x once or not at all.
 func (c *call) unsignedQuotient(x, y *value) *value {
 	if x.DType != dtype.Int64 {
-		return c.cast(c.do(op.IDFloorDivide, nil, c.extended(x), c.extended(y)), x.DType)
+		return c.cast(c.binary(op.IDFloorDivide, c.extended(x), c.extended(y)), x.DType)
 	}
 	large := c.negative(y)
-	about := c.do(op.IDFloorDivide, nil, c.halved(x), c.where(large, whole(1), y))
-	about = c.where(large, whole(0), c.do(op.IDBitwiseLeftShift, nil, about, whole(1)))
+	about := c.binary(op.IDFloorDivide, c.halved(x), c.where(large, whole(1), y))
+	about = c.where(large, whole(0), c.binary(op.IDBitwiseLeftShift, about, whole(1)))
 	rest := c.sub(x, c.mul(about, y))
-	more := c.do(op.IDGreaterEqual, nil, c.reordered(rest), c.reordered(y))
+	more := c.binary(op.IDGreaterEqual, c.reordered(rest), c.reordered(y))
 	return c.add(about, c.cast(more, dtype.Int64))
 }
 
@@ -50,10 +50,10 @@ func (c *call) unsignedRemainder(x, y *value) *value {
 // unsignedRight is x shifted by y to the right, with zeros from the left. A y beyond the number of bits gives 0.
 func (c *call) unsignedRight(x, y *value) *value {
 	if x.DType != dtype.Int64 {
-		return c.cast(c.do(op.IDBitwiseRightShift, nil, c.extended(x), c.extended(y)), x.DType)
+		return c.cast(c.binary(op.IDBitwiseRightShift, c.extended(x), c.extended(y)), x.DType)
 	}
-	rest := c.do(op.IDBitwiseRightShift, nil, c.halved(x), c.sub(y, whole(1)))
-	return c.where(c.do(op.IDEqual, nil, y, whole(0)), x, rest)
+	rest := c.binary(op.IDBitwiseRightShift, c.halved(x), c.sub(y, whole(1)))
+	return c.where(c.binary(op.IDEqual, y, whole(0)), x, rest)
 }
 
 // unsignedNumber is unsigned integers as int64, or of 64 bits as d if that is a float. Integers of fewer bits may be made of
@@ -69,8 +69,8 @@ func (c *call) unsignedNumber(x *value, d dtype.DType) *value {
 	if !d.IsFloat() {
 		return x
 	}
-	last := c.do(op.IDBitwiseAnd, nil, x, c.integerOf(dtype.Int64, 1))
-	half := c.cast(c.do(op.IDBitwiseOr, nil, c.halved(x), last), d)
+	last := c.binary(op.IDBitwiseAnd, x, c.integerOf(dtype.Int64, 1))
+	half := c.cast(c.binary(op.IDBitwiseOr, c.halved(x), last), d)
 	return c.where(c.negative(x), c.mul(half, num(2)), c.cast(x, d))
 }
 
@@ -90,5 +90,5 @@ func (c *call) unsignedOf(x *value, d dtype.DType) *value {
 	const highest = 1 << 63
 	x = c.larger(x, num(0))
 	above := c.reordered(c.cast(c.sub(x, num(highest)), d))
-	return c.where(c.do(op.IDGreaterEqual, nil, x, num(highest)), above, c.cast(x, d))
+	return c.where(c.binary(op.IDGreaterEqual, x, num(highest)), above, c.cast(x, d))
 }

@@ -135,6 +135,9 @@ func (b *builder) cutAt(at *cut) (*graph.Graph, *graph.Stage, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(main.reads(r.from))) {
+		if err := b.settle(b.main.values[name]); err != nil {
+			return nil, nil, err
+		}
 		carry(name, b.main.values[name])
 	}
 	for _, i := range ports {

@@ -22,6 +22,9 @@ type value struct {
 	none   bool // an optional without a value
 	fixed  bool // it follows from the file alone, whatever the inputs are
 
+	quanta *quanta // the integers that DequantizeLinear made it of, where products can take these
+	lazy   bool    // it is not dequantized yet; see builder.settle
+
 	inputs uint64      // of the model that its elements depend on, bit i for input i; those from 63 on share a bit
 	at     graph.Value // in the graph, once something reads it
 	placed bool

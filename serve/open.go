@@ -166,6 +166,9 @@ func (o *opening) compile(v *Version, first *onnx.Model) error {
 			}
 			return err
 		}
+		if at == place.CPU {
+			model.UseIntegers()
+		}
 		// The program closes its model, so that the first one is given away here.
 		p := &program{context: c, Program: c.NewProgram(source{model})}
 		p.inputs, p.outputs = model.Ports()

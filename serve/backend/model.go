@@ -83,6 +83,9 @@ func load(rt *runtime.Runtime, o *Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rt.Count(place.MPSKind) == 0 { // all instances share the model
+		file.UseIntegers()
+	}
 	m := &Model{rt: rt, name: o.Name, file: file, programs: map[place.Place]*runtime.Program{}}
 	if err = file.OnlyTensors(); err == nil && o.Complete && (len(c.inputs) == 0 || len(c.outputs) == 0) {
 		m.complete, err = complete(c, o.DefaultMaxBatch, file)
