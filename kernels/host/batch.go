@@ -3,7 +3,6 @@ package host
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 )
@@ -132,7 +131,7 @@ func (b *batch) fail(err error) {
 
 // wait returns when all chunks are done. The caller has found none to take, so that each is done or another thread is at it.
 func (b *batch) wait() {
-	for w := watchFrom(time.Since(epoch)); b.done.Load() < b.chunks; pause() {
+	for w := newWatch(); b.done.Load() < b.chunks; pause() {
 		if w.lasts(true) {
 			continue
 		}

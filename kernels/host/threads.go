@@ -41,7 +41,7 @@ type threads struct {
 	ended   sync.WaitGroup
 	batches sync.Pool // of *batch
 
-	shelves [8]atomic.Pointer[batch] // batches with chunks that nobody has begun; calls beyond these share nothing
+	shelves [8]atomic.Pointer[batch] // batches with chunks that no thread has begun; calls beyond these share nothing
 	running atomic.Int64             // calls that are shared, and programs
 	closed  atomic.Bool
 }

@@ -111,7 +111,7 @@ func (r *releases) part(c *device.Call, lo, hi int64) error {
 }
 
 // TestBusyWorkersComeLater has a call that begins while the only worker, or the caller that shares with it, is held by another. It
-// would never end if whoever is free then did not come.
+// would never end if the thread that is free then did not come.
 func TestBusyWorkersComeLater(t *testing.T) {
 	pool := startThreads(2)
 	defer pool.close()

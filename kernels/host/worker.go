@@ -12,7 +12,7 @@ type worker struct {
 	_     [64]byte // the next worker's state is in another cache line
 }
 
-// States of a worker. It changes them itself, but that who wakes a sleeper makes it watch.
+// States of a worker. It sets them itself, except that the thread that wakes it sets watching.
 const (
 	watching = iota
 	asleep
@@ -51,7 +51,7 @@ func (w *worker) serve(t *threads) {
 
 // await joins the next batch; none when the pool is closed.
 func (w *worker) await(t *threads) (*atomic.Pointer[batch], *batch) {
-	for watch := watchFrom(time.Since(epoch)); ; pause() {
+	for watch := newWatch(); ; pause() {
 		for i := range t.shelves {
 			if b := t.shelves[i].Load(); b != nil && b.join() {
 				return &t.shelves[i], b
@@ -62,7 +62,7 @@ func (w *worker) await(t *threads) (*atomic.Pointer[batch], *batch) {
 		}
 		if !watch.lasts(t.running.Load() > 0) {
 			w.sleep(t)
-			watch = watchFrom(time.Since(epoch))
+			watch = newWatch()
 		}
 	}
 }
@@ -79,8 +79,11 @@ func (w *worker) sleep(t *threads) {
 // watch says how long a thread watches for what it waits for.
 type watch struct{ begun, quiet time.Duration }
 
-// watchFrom is a watch that begins now.
-func watchFrom(now time.Duration) watch { return watch{now, now} }
+// newWatch is a watch that begins now.
+func newWatch() watch {
+	now := time.Since(epoch)
+	return watch{now, now}
+}
 
 // lasts reports whether to go on watching: for a while beyond the last time that a call was running, and with a limit.
 // Where the processor is wanted by others, they have it.

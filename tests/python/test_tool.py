@@ -248,7 +248,7 @@ def test_convert_refuses_what_no_program_holds(tmp_path: pathlib.Path, capsys: p
 
 
 def test_progress() -> None:
-    """It is silent for a second and where nobody looks, and leaves nothing behind."""
+    """It prints nothing in the first second nor where the output is no terminal, and leaves nothing behind."""
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

@@ -17,7 +17,7 @@ typedef unsigned get_threading(void);
 typedef int set_threading(unsigned model);
 
 // Where Accelerate uses SME (M4, from macOS 15.4), a product raises every floating-point exception, whatever its elements:
-// entering streaming mode sets the flags. A program that looks at them afterwards would find errors that nobody made.
+// entering streaming mode sets the flags. A program that looks at them afterwards would find errors that its operations did not raise.
 #if defined(__aarch64__)
 static uint64_t flags(void) {
     uint64_t f;

@@ -114,21 +114,26 @@ func logSoftmaxError(got, src []float32) (worst float64) {
 	return worst
 }
 
+// oddRows gives the middle one of three rows of n elements a NaN or an infinity: it becomes NaN as a whole, and the others do not.
+func oddRows(t *testing.T, f func(dst, src []float32, length int), n int) {
+	for _, odd := range []float32{float32(math.NaN()), float32(math.Inf(1))} {
+		for at := range n {
+			src := make([]float32, 3*n)
+			src[n+at] = odd
+			f(src, src, n)
+			for i, x := range src {
+				require.Equal(t, i/n == 1, x != x, "element %d of rows of %d", i, n)
+			}
+		}
+	}
+}
+
 // A row with NaN or an infinite maximum is NaN as a whole, and minus infinity stays beside numbers.
 func TestLogSoftmaxSpecialRows(t *testing.T) {
-	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	inf := float32(math.Inf(1))
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 8, 15, 16, 17, 64, 100, 130} {
-			for _, odd := range []float32{nan, inf} {
-				for at := range n {
-					src := make([]float32, 3*n)
-					src[n+at] = odd
-					LogSoftmax(src, src, n)
-					for i, x := range src {
-						require.Equal(t, i/n == 1, x != x, "element %d of rows of %d", i, n)
-					}
-				}
-			}
+			oddRows(t, LogSoftmax, n)
 			row := make([]float32, n)
 			for i := range row {
 				row[i] = -inf
@@ -159,19 +164,10 @@ func TestLogSoftmaxSpecialRows(t *testing.T) {
 
 // A row has no part in another one, a whole row is NaN or none of it, and numbers far below the largest are 0.
 func TestSoftmaxSpecialRows(t *testing.T) {
-	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	inf := float32(math.Inf(1))
 	eachLevel(t, func(t *testing.T) {
 		for _, n := range []int{1, 2, 3, 8, 15, 16, 17, 64, 100, 130} {
-			for _, odd := range []float32{nan, inf} {
-				for at := range n {
-					src := make([]float32, 3*n)
-					src[n+at] = odd
-					Softmax(src, src, n)
-					for i, x := range src {
-						require.Equal(t, i/n == 1, x != x, "element %d of rows of %d", i, n)
-					}
-				}
-			}
+			oddRows(t, Softmax, n)
 			row := make([]float32, n)
 			for i := range row {
 				row[i] = -inf
