@@ -133,11 +133,15 @@ func (r *rig) aside(c *device.Call) *device.Call {
 	return &own
 }
 
-// compile makes the program for a call of an addition.
+// compile makes the program for a call of an addition. It is closed at the end of the test, when the rig's stream has
+// ended all its runs: a batch that waits for another stream has yet to be encoded.
 func (r *rig) compile(c *device.Call) device.Program {
 	p, err := r.Compile(planOf(c))
 	require.NoError(r.t, err)
-	r.t.Cleanup(func() { require.NoError(r.t, p.Close()) })
+	r.t.Cleanup(func() {
+		r.stream.Sync(r.stream.submitted)
+		require.NoError(r.t, p.Close())
+	})
 	return p
 }
 
