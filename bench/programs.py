@@ -13,8 +13,10 @@ shortest turn reaches: the bytes that have to be read and written, beside those 
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -74,7 +76,11 @@ for line in sys.stdin:
 
 
 class Library:
-    """A process with one of the libraries."""
+    """A process with one of the libraries.
+
+    It is stopped while it has no turn: threads of OpenMP and OpenBLAS look for work up to 200 ms after a call, and would
+    take a processor of the next library's turn.
+    """
 
     def __init__(self, name: str, threads: int, **environment: str) -> None:
         variables = "PADDLE_MPS_NUM_THREADS OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS NUMEXPR_NUM_THREADS"
@@ -84,6 +90,7 @@ class Library:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={**os.environ, **dict.fromkeys(variables.split(), str(threads)), **environment},
         )  # fmt: skip
+        atexit.register(self.process.kill)  # it may be stopped, and would not see that its input ends
 
     def ask(self, what: str, space: str, code: str) -> Any:
         """The answer of the process to code that sees the names of a space.
@@ -101,13 +108,16 @@ class Library:
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(json.dumps([what, space, code, least]) + "\n")
         self.process.stdin.flush()
+        self.process.send_signal(signal.SIGCONT)
         line = self.process.stdout.readline()
+        self.process.send_signal(signal.SIGSTOP)
         return json.loads(line) if line else "the process has ended"
 
     def close(self) -> None:
         """Ends the process."""
         assert self.process.stdin
         self.process.stdin.close()
+        self.process.send_signal(signal.SIGCONT)
         self.process.wait()
 
 
