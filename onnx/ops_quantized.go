@@ -287,14 +287,24 @@ const (
 	leastRows  = 4  // channels of the result
 )
 
-// bytesConv is a convolution of 8-bit integers less their zero points by conv_integer; nil where it is for other rows.
+// bytesConv is a convolution of 8-bit integers less their zero points by conv_integer; nil where it is for other rows. A zero
+// point of the weight takes from an element the sum under its window, which is what one more filter of ones finds; where there
+// are groups, each would need its own.
 func (c *call) bytesConv(x, w, xZero, wZero *value) *value {
 	zero, ok := c.oneZero(x, xZero)
-	if dims := w.dims(); !ok || !isByte(x) || !isByte(w) || !isNought(wZero) || len(dims) < 2 ||
+	dims, plain := w.dims(), isNought(wZero)
+	if !ok || !isByte(x) || !isByte(w) || len(dims) < 2 || !plain && c.int("group", 1) != 1 ||
 		product(dims[1:]) < leastTerms || dims[0] < leastRows*c.int("group", 1) {
 		return nil
 	}
-	return c.convolution(op.IDConvInteger, x, w, len(c.in), zero)
+	if plain {
+		return c.convolution(op.IDConvInteger, x, w, len(c.in), zero)
+	}
+	ones := slices.Clone(dims)
+	ones[0] = 1
+	y := c.convolution(op.IDConvInteger, x, c.concat(0, w, c.full(w.DType, integer(1), ones...)), len(c.in), zero)
+	sums := c.slice(y, 1, dims[0], dims[0]+1)
+	return c.sub(c.slice(y, 1, 0, dims[0]), c.mul(sums, c.cast(c.spreadParam(wZero, y.dims(), 1, 0), dtype.Int32)))
 }
 
 // integerConv is a convolution of integers less their zero points, as int32 or as floats that hold it exactly. The padding

@@ -354,7 +354,8 @@ func (l *layer) gru(x *value, state []*value) []*value {
 	return []*value{l.add(l.mul(l.sub(num(1), z), hidden), l.mul(z, h))}
 }
 
-// lstm has the gates i, o, f and c. C' = f C + i c and H' = o h(C'). Peepholes let i and f see C, and o see C'.
+// lstm has the gates i, o, f and c. C' = f C + i c and H' = o h(C'). Peepholes let i and f see C, and o see C'. The bound of
+// attribute clip is for the gates, not for the cell: ONNX leaves that open, and onnxruntime does it so.
 func (l *layer) lstm(x *value, state []*value) []*value {
 	h, cell := state[0], state[1]
 	sum := l.add(x, l.recur(h))
@@ -373,5 +374,5 @@ func (l *layer) lstm(x *value, state []*value) []*value {
 		forget = gate(2, cell, 2)
 	}
 	cell = l.add(l.mul(forget, cell), l.mul(in, l.act(1, l.part(sum, 3))))
-	return []*value{l.mul(gate(1, cell, 1), l.act(2, cell)), cell}
+	return []*value{l.mul(gate(1, cell, 1), l.f[2](cell)), cell}
 }

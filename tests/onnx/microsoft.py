@@ -1,4 +1,4 @@
-"""Operators of com.microsoft, for which the onnx package has no tests, beside onnxruntime.
+"""Operators of com.microsoft and attributes for which the onnx package has no tests, beside onnxruntime.
 
 python -m pytest tests/onnx/microsoft.py
 """
@@ -69,6 +69,26 @@ def test_dynamic_quantize_lstm(direction: str, weight: Any, start: bool) -> None
     for got, want in both(node, feed, weights, 3):
         assert got.shape == want.shape and np.abs(want).max() > 0.1
         assert np.abs(got - want).max() <= STEPS * 8 * 2.0**-23
+
+
+@pytest.mark.parametrize("op, gates", [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
+@pytest.mark.parametrize("clip", [0.5, 1.0])
+def test_clip_of_recurrent_networks(op: str, gates: int, clip: float) -> None:
+    """The gates are clipped, an LSTM's cell is not, though it grows beyond the bound: forget and input gates are near 1."""
+    random, steps = np.random.default_rng(6), 8
+    weights = {
+        "w": random.standard_normal((1, gates * HIDDEN, INPUT)).astype(np.float32),
+        "r": random.uniform(-0.2, 0.2, (1, gates * HIDDEN, HIDDEN)).astype(np.float32),
+        "b": np.full((1, 2 * gates * HIDDEN), 2, np.float32),
+    }
+    feed = {"x": random.standard_normal((steps, BATCH, INPUT)).astype(np.float32)}
+    names = ["y", "yh", "yc"][: 3 if op == "LSTM" else 2]
+    node = helper.make_node(op, ["x", "w", "r", "b"], names, hidden_size=HIDDEN, clip=clip)
+    made = both(node, feed, weights, len(names))
+    if op == "LSTM":
+        assert np.abs(made[2][1]).max() > clip
+    for got, want in made:
+        assert np.abs(got - want).max() <= steps * 8 * 2.0**-23
 
 
 def attention_feed(random: Any, batch: int, length: int, keys: int, mask: str) -> dict[str, Any]:
