@@ -133,6 +133,7 @@ type attending struct {
 	sums                 []float32 // width rows of a panel: weighted values
 	tops, totals, by     []float32 // of the columns: see vec.WeighColumns
 	line                 []float32 // room for a row of an operand
+	rowRoom              []float32 // room for as many as a tile has rows or columns
 }
 
 // The numbers of operands of attending.
@@ -182,7 +183,7 @@ func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float3
 	tall := (a.width + a.rows - 1) / a.rows * a.rows
 	sizes := [...]int64{
 		(a.keys + a.rows - 1) / a.rows * a.rows * a.size, a.keys * tall, a.size * a.cols, a.block * a.cols, tall * a.cols,
-		a.cols, a.cols, a.cols, max(a.size, a.width),
+		a.cols, a.cols, a.cols, max(a.size, a.width), max(a.rows, a.cols) * max(a.size, a.width),
 	}
 	if a.few { // one block, where it has to be copied
 		sizes[0], sizes[1] = a.block*a.size, a.block*a.width
@@ -193,7 +194,7 @@ func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float3
 	}
 	room = roomOf[float32](&k.rooms, total)
 	rest := *room
-	for i, to := range [...]*[]float32{&a.keysLaid, &a.valuesLaid, &a.panelLaid, &a.scores, &a.sums, &a.tops, &a.totals, &a.by, &a.line} {
+	for i, to := range [...]*[]float32{&a.keysLaid, &a.valuesLaid, &a.panelLaid, &a.scores, &a.sums, &a.tops, &a.totals, &a.by, &a.line, &a.rowRoom} {
 		*to, rest = rest[:sizes[i]:sizes[i]], rest[sizes[i]:]
 	}
 	return room
@@ -235,27 +236,17 @@ func (a *attending) layKeys() {
 	if rest := a.keys % a.rows; rest != 0 {
 		clear(a.keysLaid[(a.keys-rest)*a.size:])
 	}
-	for j := range a.keys {
-		placeRow(a.keysLaid[j/a.rows*a.rows*a.size+j%a.rows:], a.row(keyOperand, j), a.rows)
+	for j := int64(0); j < a.keys; j += a.rows {
+		n := min(a.rows, a.keys-j)
+		keys, down := a.matrix(keyOperand, j, n, a.rowRoom)
+		vec.Transpose(a.keysLaid[j*a.size:], keys, int(n), int(a.size), int(a.rows), int(down))
 	}
 }
 
-// placeRow puts elements of a row at a distance.
-func placeRow(to, row []float32, distance int64) {
-	at := int64(0)
-	for len(row) >= 4 && at+3*distance < int64(len(to)) {
-		to[at], to[at+distance], to[at+2*distance], to[at+3*distance] = row[0], row[1], row[2], row[3]
-		row, at = row[4:], at+4*distance
-	}
-	for _, x := range row {
-		to[at] = x
-		at += distance
-	}
-}
-
-// layValues makes left panels of the transposed values of each block of keys. A NaN, or an infinity, minus itself is NaN.
+// layValues makes left panels of the transposed values of each block of keys, and sees whether all are finite where that matters: for
+// keys that are left out. The sum of a row of finite values is finite in float64.
 func (a *attending) layValues() {
-	var off float32
+	a.finite = true
 	for from := int64(0); from < a.keys && a.width > 0; from += a.block {
 		n := min(a.block, a.keys-from)
 		tall := int64(len(a.sums)) / a.cols
@@ -264,16 +255,15 @@ func (a *attending) layValues() {
 			row := a.row(valueOperand, from+j)
 			for e := int64(0); e < a.width; e += a.rows {
 				to := block[e*n+j*a.rows:][:a.rows]
-				have := row[e:min(e+a.rows, a.width)]
-				for i, x := range have {
-					to[i] = x
-					off += x - x
-				}
-				clear(to[len(have):])
+				have := copy(to, row[e:])
+				clear(to[have:])
+			}
+			if a.causal && a.finite {
+				sum := vec.Sum(row)
+				a.finite = sum-sum == 0
 			}
 		}
 	}
-	a.finite = off == 0
 }
 
 // Blocks of keys are taken in their order by every panel, and a panel is computed by one thread: the bits of a result depend neither
@@ -305,8 +295,9 @@ func (a *attending) layQueries(first, n int64) {
 	if n < a.cols {
 		clear(a.panelLaid)
 	}
-	for c := int64(0); c < n && a.size > 0; c++ {
-		placeRow(a.panelLaid[c:], a.row(queryOperand, first+c), a.cols)
+	if a.size > 0 {
+		queries, down := a.matrix(queryOperand, first, n, a.rowRoom)
+		vec.Transpose(a.panelLaid, queries, int(n), int(a.size), int(a.cols), int(down))
 	}
 	timesRow.VS(a.panelLaid, a.panelLaid, a.scale)
 }
@@ -359,14 +350,11 @@ func (a *attending) write(first, n int64) {
 			timesRow.VV(sums[:a.cols], sums[:a.cols], a.by)
 		}
 	}
+	if a.width > 0 {
+		vec.Transpose(a.rowRoom, a.sums, int(a.width), int(n), int(a.width), int(a.cols))
+	}
 	for c := range n {
-		row := a.line[:a.width]
-		from := c
-		for e := range row {
-			row[e] = a.sums[from]
-			from += a.cols
-		}
-		a.writeRow(first+c, row)
+		a.writeRow(first+c, a.rowRoom[c*a.width:][:a.width])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // copier is out[i] = x[i] for elements of as many bytes, whatever their dtype.
@@ -94,16 +95,24 @@ func (k copier) tiles(to, from *walk, lo, hi int64) {
 	size, last := int64(k), from.rank-1
 	rows, cols := from.dims[last-1], from.dims[last]
 	rowStep, colStep := from.strides[last-1], from.strides[last]
+	turns, side := size == 4 && rowStep == size && colStep > 0 && colStep%size == 0, int64(tile)
+	if turns {
+		side = 2 * tile
+	}
 	for lo < hi {
 		matrix := lo / (rows * cols)
 		first := lo - matrix*rows*cols
 		stop := min(hi-matrix*rows*cols, rows*cols)
 		from.seek(matrix * rows * cols)
 		src, dst := from.here(), unsafe.Add(to.base, matrix*rows*cols*size)
-		for top := first / cols; top*cols < stop; top += tile {
-			bottom := min(top+tile, (stop+cols-1)/cols)
-			for left := int64(0); left < cols; left += tile {
-				right := min(left+tile, cols)
+		for top := first / cols; top*cols < stop; top += side {
+			bottom := min(top+side, (stop+cols-1)/cols)
+			for left := int64(0); left < cols; left += side {
+				right := min(left+side, cols)
+				if turns && top*cols+left >= first && (bottom-1)*cols+right <= stop {
+					turn(unsafe.Add(dst, (top*cols+left)*size), unsafe.Add(src, top*rowStep+left*colStep), right-left, bottom-top, cols, colStep/size)
+					continue
+				}
 				for i := top; i < bottom; i++ {
 					a, b := max(i*cols+left, first), min(i*cols+right, stop)
 					if a < b {
@@ -114,4 +123,11 @@ func (k copier) tiles(to, from *walk, lo, hi int64) {
 		}
 		lo = matrix*rows*cols + stop
 	}
+}
+
+// turn writes the transpose of a matrix of 4-byte elements, whose rows are so many elements apart. Squares of twice the side are faster
+// there: the loop over rows counts for less.
+// SAFETY: all elements lie in the operands of a copy.
+func turn(to, from unsafe.Pointer, rows, cols, toStep, fromStep int64) {
+	vec.Transpose(slice[float32](to, (cols-1)*toStep+rows), slice[float32](from, (rows-1)*fromStep+cols), int(rows), int(cols), int(toStep), int(fromStep))
 }

@@ -122,6 +122,8 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"arg columns":  func() { ArgColumns(floats(), words(), floats(), 0, 3) },
 		"running sums": func() { RunningSums(doubles(), floats(), floats()) },
 		"running sum":  func() { RunningSum(floats(), floats()) },
+		"to columns":   func() { Transpose(floats(), floats(), n, 1, n, 1) },
+		"to rows":      func() { Transpose(floats(), floats(), 1, n, 1, n) },
 		"weigh":        func() { WeighColumns(floats(), floats(), floats(), floats(), 3) },
 		"sort keys":    func() { SortKeys(operand[uint32](f, n), floats(), 0) },
 	}

@@ -72,6 +72,7 @@ type table struct {
 	maxDeep   func(to, x []float32, taps []Tap, n, step, channels int)
 
 	interleave3 func(to, a, b, c []float32)
+	transpose   func(to, from []float32, rows, cols, toStep, fromStep int)
 
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
@@ -109,6 +110,7 @@ func portableTable() *table {
 		level: Portable,
 
 		interleave3: interleave3Row,
+		transpose:   transposeRows,
 
 		f16ToF32:  f16ToF32Row,
 		bf16ToF32: bf16ToF32Row,
