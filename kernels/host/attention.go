@@ -9,7 +9,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
@@ -174,9 +173,7 @@ func (a *attending) open(k *attention, c *device.Call, f *frame) (room *[]float3
 			batch.Rank -= 2
 			a.heads[i].begin(o.Addr, o.DType.Size(), &batch)
 			if i != maskOperand && o.Numel() > 0 {
-				row := device.Operand{Addr: o.Addr, DType: o.DType, Layout: shape.Layout{Shape: shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{o.Dims[o.Rank-1]}}}}
-				row.Strides[0] = o.Strides[o.Rank-1]
-				a.lines[i].open(&row, k.codec, f)
+				a.lines[i].openLast(o, k.codec, f)
 			}
 		}
 	}

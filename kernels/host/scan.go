@@ -263,6 +263,13 @@ func (l *lineAccess[C]) open(line *device.Operand, c *codec[C], f *frame) {
 	l.access.open(line, &c.coding, int64(unsafe.Sizeof(*new(C))), f)
 }
 
+// openLast opens the lines along the last axis of an operand.
+func (l *lineAccess[C]) openLast(o *device.Operand, c *codec[C], f *frame) {
+	line := device.Operand{Addr: o.Addr, DType: o.DType, Layout: shape.Layout{Shape: shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{o.Dims[o.Rank-1]}}}}
+	line.Strides[0] = o.Strides[o.Rank-1]
+	l.open(&line, c, f)
+}
+
 // read is the line that begins at an address, in room unless it lies in memory as values.
 // SAFETY: see access.copy.
 func (l *lineAccess[C]) read(at unsafe.Pointer, room []C) []C {

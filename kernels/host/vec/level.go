@@ -73,6 +73,7 @@ type table struct {
 
 	interleave3 func(to, a, b, c []float32)
 	transpose   func(to, from []float32, rows, cols, toStep, fromStep int)
+	addBF16Rows func(sums, a []float32, b []uint16, step int)
 
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
@@ -111,6 +112,7 @@ func portableTable() *table {
 
 		interleave3: interleave3Row,
 		transpose:   transposeRows,
+		addBF16Rows: addBF16Rows,
 
 		f16ToF32:  f16ToF32Row,
 		bf16ToF32: bf16ToF32Row,

@@ -1,0 +1,175 @@
+package host
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// rowMatmul is the product of one row and a large matrix, which takes as long as the matrix takes to be read. Memory is fastest where
+// it is read in order, so that a piece of the work is a block of the matrix's rows, and not some of its columns. The sums of all
+// blocks are added up at the end. Blocks depend on the shapes alone: the result is the same for any number of threads. Halves are
+// converted a few rows at a time, where the cache holds them.
+type rowMatmul struct {
+	codec *codec[float32]
+	add   func(j *rowJob, sums, a []float32, at unsafe.Pointer, step int64, room []float32) bool // see addFloats
+	jobs  sync.Pool                                                                              // of *rowJob
+	rooms sync.Pool
+}
+
+func init() {
+	registerRowMatmul(dtype.Float32, new(codec[float32]), (*rowJob).addFloats)
+	registerRowMatmul(dtype.Float16, halfCodec(dtype.Float16), (*rowJob).addHalves)
+	registerRowMatmul(dtype.BFloat16, halfCodec(dtype.BFloat16), (*rowJob).addBF16)
+}
+
+// registerRowMatmul adds the kernel of a dtype.
+func registerRowMatmul(d dtype.DType, c *codec[float32], add func(j *rowJob, sums, a []float32, at unsafe.Pointer, step int64, room []float32) bool) {
+	registry.Add(variant{
+		Op: op.IDMatmul, DTypes: dtype.SetOf(d), Priority: kernels.Special + 2,
+		Accepts: func(_ *Device, c *device.Call) (uint64, bool) { return 0, isRowTimesMatrix(c) },
+		Make:    func(*Device, *device.Call, uint64) (kernel, error) { return &rowMatmul{codec: c, add: add}, nil },
+	})
+}
+
+const (
+	rowBlock     = 1 << 18 // elements of a block at least
+	mostBlocks   = 64
+	leastColumns = 512 // of fewer the sums are read and written too often
+)
+
+// isRowTimesMatrix reports whether a call is such a product. A constant matrix is packed once, and has a kernel of its own.
+func isRowTimesMatrix(c *device.Call) bool {
+	y, out := &c.In[right], &c.Out[0]
+	k, n := y.Dims[y.Rank-2], y.Dims[y.Rank-1]
+	return out.Numel() == n && y.Numel() == k*n && n >= leastColumns && k*n >= 2*rowBlock && byRows(y) && out.IsContiguous() && !isWeight(y)
+}
+
+// rowJob is one call.
+type rowJob struct {
+	*rowMatmul
+	k, n, rows, blocks int64     // rows of a block
+	x, sums            []float32 // sums of each block, one after the other
+}
+
+// sizes reads the shapes of a call.
+func (j *rowJob) sizes(c *device.Call) {
+	y := &c.In[right]
+	j.k, j.n = y.Dims[y.Rank-2], y.Dims[y.Rank-1]
+	j.rows = max((rowBlock+j.n-1)/j.n, (j.k+mostBlocks-1)/mostBlocks)
+	j.blocks = (j.k + j.rows - 1) / j.rows
+}
+
+// cost is the elements that are read, as for other products.
+func (k *rowMatmul) cost(c *device.Call) int64 { return c.In[right].Numel() }
+
+// workspace has room for the row in float32, and for the sums of all blocks.
+func (k *rowMatmul) workspace(c *device.Call) int64 {
+	var j rowJob
+	j.sizes(c)
+	return roundUp(4*j.k) + roundUp(4*j.blocks*j.n)
+}
+
+// run computes the sums of all blocks, and then the result.
+// SAFETY: the workspace is as long as workspace says, and operands have the elements that their layouts say.
+func (k *rowMatmul) run(t *threads, c *device.Call) error {
+	if c.Workspace == nil {
+		return status.Errorf(status.Internal, "[matmul] got no workspace; want %d bytes", k.workspace(c))
+	}
+	j, _ := k.jobs.Get().(*rowJob)
+	if j == nil {
+		j = &rowJob{rowMatmul: k}
+	}
+	defer k.jobs.Put(j)
+	j.sizes(c)
+	f := newFrame()
+	defer f.free()
+	x, out := &c.In[left], &c.Out[0]
+	var line lineAccess[float32]
+	line.openLast(x, k.codec, f)
+	j.x = line.read(x.Addr, slice[float32](c.Workspace, j.k))
+	j.sums = slice[float32](unsafe.Add(c.Workspace, roundUp(4*j.k)), j.blocks*j.n)
+	if err := t.each(j, c, j.blocks, k.cost(c)); err != nil {
+		return err
+	}
+	total := j.sums[:j.n]
+	for rest := j.sums[j.n:]; len(rest) > 0; rest = rest[j.n:] {
+		plusRow.VV(total, total, rest[:j.n])
+	}
+	line.openLast(out, k.codec, f)
+	copy(line.room(out.Addr, total), total)
+	line.write(out.Addr, total)
+	return nil
+}
+
+// part computes the sums of blocks lo to hi-1.
+// SAFETY: the rows lie in the matrix.
+func (j *rowJob) part(c *device.Call, lo, hi int64) error {
+	y := &c.In[right]
+	step := y.Strides[y.Rank-2]
+	if j.k == 1 {
+		step = j.n
+	}
+	room := roomOf[float32](&j.rooms, halfRows*halfCols)
+	defer j.rooms.Put(room)
+	for ; lo < hi; lo++ {
+		first := lo * j.rows
+		last := min(first+j.rows, j.k)
+		sums := j.sums[lo*j.n:][:j.n]
+		clear(sums)
+		at := unsafe.Add(y.Addr, first*step*y.DType.Size())
+		if !j.add(j, sums, j.x[first:last], at, step, *room) {
+			return status.Errorf(status.Internal, "[matmul] got a block of %d rows of %d elements that does not fit its memory", last-first, j.n)
+		}
+	}
+	return nil
+}
+
+// addRows adds rows of b, so far apart, times the elements of a to sums.
+func addRows(sums, a, b []float32, step int64) bool {
+	return vec.AddMatMul(sums, a, b, 1, len(sums), len(a), len(a), int(step), len(sums))
+}
+
+// addFloats is addRows of rows at an address; room is for what has to be converted first.
+// SAFETY: the rows lie in the matrix.
+func (j *rowJob) addFloats(sums, a []float32, at unsafe.Pointer, step int64, _ []float32) bool {
+	return addRows(sums, a, matrix[float32](at, int64(len(a)), j.n, step), step)
+}
+
+// addBF16 is addFloats of bfloat16, which are floats without their lower half.
+// SAFETY: see addFloats.
+func (j *rowJob) addBF16(sums, a []float32, at unsafe.Pointer, step int64, _ []float32) bool {
+	return vec.AddBF16Rows(sums, a, matrix[uint16](at, int64(len(a)), j.n, step), int(step))
+}
+
+// A few rows of halves are converted together, as many columns as leave room for the sums in the first-level cache.
+const (
+	halfRows = 4
+	halfCols = 496 // below leastColumns: sums are then read and written once for all rows
+)
+
+// addHalves is addFloats of float16.
+// SAFETY: see addFloats.
+func (j *rowJob) addHalves(sums, a []float32, at unsafe.Pointer, step int64, room []float32) bool {
+	const size = 2
+	for len(a) > 0 {
+		some := a[:min(halfRows, len(a))]
+		for from := int64(0); from < j.n; from += halfCols {
+			part := sums[from:min(from+halfCols, j.n)]
+			for i := range some {
+				j.codec.load(room[i*halfCols:][:len(part)], unsafe.Add(at, (int64(i)*step+from)*size))
+			}
+			if !addRows(part, some, room, halfCols) {
+				return false
+			}
+		}
+		a, at = a[len(some):], unsafe.Add(at, int64(len(some))*step*size)
+	}
+	return true
+}
