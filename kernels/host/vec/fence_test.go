@@ -122,6 +122,8 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"arg columns":  func() { ArgColumns(floats(), words(), floats(), 0, 3) },
 		"running sums": func() { RunningSums(doubles(), floats(), floats()) },
 		"running sum":  func() { RunningSum(floats(), floats()) },
+		"bf16 row":     func() { AddBF16Rows(floats(), operand[float32](f, 1), halves(), n) },
+		"bf16 rows":    func() { AddBF16Rows(operand[float32](f, n/4), operand[float32](f, 4), halves(), n/4) },
 		"to columns":   func() { Transpose(floats(), floats(), n, 1, n, 1) },
 		"to rows":      func() { Transpose(floats(), floats(), 1, n, 1, n) },
 		"weigh":        func() { WeighColumns(floats(), floats(), floats(), floats(), 3) },
