@@ -103,6 +103,35 @@ func TestPowFits(t *testing.T) {
 	}
 }
 
+// TestPowTables holds r to its bound and to be exact in float32 for each number of each interval, and the polynomials and sums of two to the errors that their comments state.
+func TestPowTables(t *testing.T) {
+	first := math.Float32bits(powFirst)
+	for i := range powIntervals {
+		inverse := float64(powInverses[i]) / 128
+		for b := first + uint32(i)<<18; b < first+uint32(i+1)<<18; b++ {
+			if r := float64(math.Float32frombits(b))*inverse - 1; math.Abs(r) > 0.0198 || float64(float32(r)) != r {
+				t.Fatalf("interval %d: r of %g is %g", i, math.Float32frombits(b), r)
+			}
+		}
+		table, low := float64(consts.powLog[i/16][i%16]), float64(consts.powLogLow[i/16][i%16])
+		require.Equal(t, math.Trunc(table*0x1p16), table*0x1p16)
+		require.InDelta(t, -math.Log2(inverse), table+low, 0x1p-40)
+		require.Equal(t, inverse, float64(consts.powInverse[i/16][i%16]))
+	}
+	require.Equal(t, uint32(1<<23), math.Float32bits(2*powFirst)-first, "the intervals are one binade")
+	for r := -0.0198; r <= 0.0198; r += 0x1p-15 {
+		if r != 0 {
+			require.InDelta(t, (math.Log1p(r)-r)/math.Ln2/(r*r), polynomial(powCurve[:], r), 1e-8, "log2 at %g", r)
+		}
+	}
+	for r := -1. / 32; r <= 1./32; r += 0x1p-12 {
+		require.InDelta(t, math.Expm1(r*math.Ln2), r*polynomial(stepCurve[:], r), 8e-8/32, "exp2 at %g", r)
+	}
+	for i := range powSteps {
+		require.InDelta(t, math.Exp2(float64(i)/powSteps), float64(consts.step[i])+float64(consts.stepLow[i]), 0x1p-48)
+	}
+}
+
 // TestNarrowFits holds the fits in float32 to errors below that of the last rounding, 2^-24, relative to the function.
 func TestNarrowFits(t *testing.T) {
 	within := func(want, got, bound, at float64, what string) {
