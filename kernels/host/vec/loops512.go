@@ -75,15 +75,6 @@ func powerNarrow512(n narrow512) narrow512 {
 	return n.Add(loadNarrow512(&consts.narrowBias)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
 }
 
-// scaleNarrow512 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
-// rounds, where the result is subnormal.
-func scaleNarrow512(y, n narrow512) narrow512 {
-	bias := loadNarrow512(&consts.narrowBias)
-	h := n.MulAdd(loadNarrow512(&consts.narrowHalf), bias)
-	y = y.Mul(h.AsInt32x16().ShiftAllLeft(23).AsFloat32x16())
-	return y.Mul(powerNarrow512(n.Sub(h.Sub(bias))))
-}
-
 // clampNarrow512 moves what is beyond two limits to them. It keeps nan, which compares with neither.
 func clampNarrow512(x, low, high narrow512) narrow512 {
 	x = low.Merge(x, x.Less(low))

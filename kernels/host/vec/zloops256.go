@@ -77,15 +77,6 @@ func powerNarrow256(n narrow256) narrow256 {
 	return n.Add(loadNarrow256(&consts.narrowBias)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
 }
 
-// scaleNarrow256 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
-// rounds, where the result is subnormal.
-func scaleNarrow256(y, n narrow256) narrow256 {
-	bias := loadNarrow256(&consts.narrowBias)
-	h := n.MulAdd(loadNarrow256(&consts.narrowHalf), bias)
-	y = y.Mul(h.AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
-	return y.Mul(powerNarrow256(n.Sub(h.Sub(bias))))
-}
-
 // clampNarrow256 moves what is beyond two limits to them. It keeps nan, which compares with neither.
 func clampNarrow256(x, low, high narrow256) narrow256 {
 	x = low.Merge(x, x.Less(low))
