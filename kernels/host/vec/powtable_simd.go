@@ -157,29 +157,29 @@ func powLoop512(dst, x, y []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// anyPow512 computes a vector of any elements: the power of |x|, negative for odd powers of negative numbers. The scalar function
-// computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the base is
-// negative. The steps are those of powLoop512: an element has the same bits in either.
+// anyPow512 computes a vector of any elements: powLoop512 computes the powers of |x|, of ones in place of what it does not take, and odd
+// powers of negative numbers are negative. The scalar function computes elements whose base is not normal or whose power is not
+// finite, and those whose power is a fraction while the base is negative.
 func anyPow512(dst, x, y *[lanes512]float32) {
 	bases, powers := *x, *y // dst may be either
 	a, b := archsimd.LoadFloat32x16(x), archsimd.LoadFloat32x16(y)
+	unit, top := loadNarrow512(&consts.narrowOne), loadNarrow512(&consts.narrowInf)
+	base, squares := absNarrow512(a), b.Equal(loadNarrow512(&consts.narrowTwo))
+	usual := base.GreaterEqual(loadNarrow512(&consts.narrowLeast)).And(base.Less(top)).And(absNarrow512(b).Less(top))
+	var p, q [lanes512]float32
+	base.Merge(unit, usual).Store(&p)
+	unit.Merge(b, squares).Merge(unit, usual).Store(&q)
+	powLoop512(p[:], p[:], q[:])
 	var nought narrow512
-	base, half := absNarrow512(a), b.Mul(loadNarrow512(&consts.narrowHalf))
-	small := base.Less(loadNarrow512(&consts.narrowLeast))
-	k, m, i := splitPow512(base.Mul(loadNarrow512(&consts.narrowRaise)).Merge(base, small))
-	k = k.Sub(loadNarrow512(&consts.narrowRaised).Masked(small))
-	r := m.MulAdd(lookup512(&consts.powInverse, i), loadNarrow512(&consts.narrowMinusOne))
-	high, low := sumLog512(k, r, i)
-	p := powerOf512(times512(high, low, b))
+	half := b.Mul(loadNarrow512(&consts.narrowHalf))
 	// A whole number is odd if its half has a fraction; of 2^24 and above all are even.
 	whole, odd := b.TruncScaled(0).Equal(b), half.TruncScaled(0).NotEqual(half)
 	sign := loadNarrow512(&consts.narrowSign).AsInt32x16().Masked(a.Less(nought).And(odd))
-	p = p.AsInt32x16().Add(sign).AsFloat32x16()
-	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
-	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(whole)).ToBits()
-	a.Mul(a).Merge(p, b.Equal(loadNarrow512(&consts.narrowTwo))).Store(dst)
+	r := archsimd.LoadFloat32x16(&p).AsInt32x16().Add(sign).AsFloat32x16()
+	left := usual.And(a.Greater(nought).Or(whole)).ToBits() ^ (1<<lanes512 - 1)
+	a.Mul(a).Merge(r, squares).Store(dst)
 	archsimd.ClearAVXUpperBits()
-	for left := usual ^ (1<<lanes512 - 1); left != 0; left &= left - 1 {
+	for ; left != 0; left &= left - 1 {
 		lane := bits.TrailingZeros16(left)
 		dst[lane] = power(bases[lane], powers[lane])
 	}

@@ -108,9 +108,7 @@ TEXT ·bitonicLeaf(SB), NOSPLIT, $8-16
 	THERE(NEAR, 0x4E, K2)
 	BACK(NEAR, 0xB1, K1)
 	THERE(REVERSED, 0x1B, K4)
-	BACK(FAR, 0xB1, K3)
-	THERE(NEAR, 0x4E, K2)
-	BACK(NEAR, 0xB1, K1)
+	CALL bitonicQuarters<>(SB)
 
 	// Two vectors, of which the second is reversed: the smaller keys of both, in a row that falls and rises, and the larger ones.
 	REVERSE(Z1)
@@ -172,6 +170,10 @@ TEXT ·bitonicLeaf(SB), NOSPLIT, $8-16
 // bitonicHalves sorts each vector, whose lanes fall and rise.
 TEXT bitonicHalves<>(SB), NOSPLIT, $0-0
 	THERE(FAR, 0x4E, K4)
+	JMP bitonicQuarters<>(SB)
+
+// bitonicQuarters is the rest of it, when halves of a vector have been compared.
+TEXT bitonicQuarters<>(SB), NOSPLIT, $0-0
 	BACK(FAR, 0xB1, K3)
 	THERE(NEAR, 0x4E, K2)
 	BACK(NEAR, 0xB1, K1)
