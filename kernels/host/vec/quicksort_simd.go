@@ -120,6 +120,7 @@ func partition512(keys, spare unsafe.Pointer, n int, pivot uint32) int {
 }
 
 // moveBack512 copies keys. The last vector may overlap the one before.
+// SAFETY: there is room for n keys at both addresses.
 func moveBack512(dst, src unsafe.Pointer, n int) {
 	if n < lanes512 {
 		copy(unsafe.Slice((*uint32)(dst), n), unsafe.Slice((*uint32)(src), n))
