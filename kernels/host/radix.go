@@ -153,7 +153,7 @@ func (r *radix[K]) cut(n int) {
 
 // sort sorts by the bits of keys that vary.
 func (r *radix[K]) sort(t *threads, vary K) error {
-	if r.quick(vary) {
+	if r.quick() {
 		return nil
 	}
 	if len(r.keys) <= shortLine {
@@ -194,13 +194,9 @@ func (r *radix[K]) sort(t *threads, vary K) error {
 }
 
 // quick sorts by quicksort, with vectors, and reports whether it has: keys of 32 bits in one piece, of which equal ones need no order.
-// Keys of which no more bits vary than one digit has are sorted faster by that, where they are many.
-func (r *radix[K]) quick(vary K) bool {
+func (r *radix[K]) quick() bool {
 	keys, ok := any(&r.keys).(*[]uint32)
 	if !ok || len(r.at) > 0 || len(r.pieces) > 1 || len(*keys) <= shortRun {
-		return false
-	}
-	if len(*keys) >= wideLine && uint64(vary)>>bits.TrailingZeros64(uint64(vary)) < digits {
 		return false
 	}
 	return vec.SortUint32(*keys, *any(&r.spare).(*[]uint32))
