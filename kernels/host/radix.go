@@ -153,7 +153,7 @@ func (r *radix[K]) cut(n int) {
 
 // sort sorts by the bits of keys that vary.
 func (r *radix[K]) sort(t *threads, vary K) error {
-	if r.quick() {
+	if r.quick(0, len(r.keys)) {
 		return nil
 	}
 	if len(r.keys) <= shortLine {
@@ -193,13 +193,14 @@ func (r *radix[K]) sort(t *threads, vary K) error {
 	return nil
 }
 
-// quick sorts by quicksort, with vectors, and reports whether it has: keys of 32 bits in one piece, of which equal ones need no order.
-func (r *radix[K]) quick() bool {
+// quick sorts keys lo to hi-1 by quicksort, with vectors, and reports whether it has: keys of 32 bits in one piece, of which equal ones
+// need no order.
+func (r *radix[K]) quick(lo, hi int) bool {
 	keys, ok := any(&r.keys).(*[]uint32)
-	if !ok || len(r.at) > 0 || len(r.pieces) > 1 || len(*keys) <= shortRun {
+	if !ok || len(r.at) > 0 || len(r.pieces) > 1 || hi-lo <= shortRun {
 		return false
 	}
-	return vec.SortUint32(*keys, *any(&r.spare).(*[]uint32))
+	return vec.SortUint32((*keys)[lo:hi], (*any(&r.spare).(*[]uint32))[lo:hi])
 }
 
 // digit is the part of a key at a shift. The second mask tells the compiler how many digits there are.
