@@ -1,9 +1,11 @@
 package host
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // word is an element as its bits, and key what it is sorted by: elements are in the order of their keys, which are
@@ -30,7 +32,7 @@ var (
 		dtype.Int8: orderOf[uint8, uint32](1<<7, 0), dtype.Int16: orderOf[uint16, uint32](1<<15, 0),
 		dtype.Int32:   orderOf[uint32, uint32](1<<31, 0),
 		dtype.Float16: orderOf[uint16, uint32](1<<15, 0x7c00), dtype.BFloat16: orderOf[uint16, uint32](1<<15, 0x7f80),
-		dtype.Float32: orderOf[uint32, uint32](1<<31, 0x7f800000),
+		dtype.Float32: byVectors(orderOf[uint32, uint32](1<<31, 0x7f800000)),
 	}
 	wideOrders = map[dtype.DType]*order[uint64]{
 		dtype.Int64: orderOf[uint64, uint64](1<<63, 0), dtype.Float64: orderOf[uint64, uint64](1<<63, 0x7ff0000000000000),
@@ -44,6 +46,16 @@ func orderOf[W word, K key](sign, inf W) *order[K] {
 		codec: [2]*codec[K]{keysOf[W, K](sign, inf, 0), keysOf[W, K](sign, inf, ^W(0))},
 		float: inf != 0, zero: [2]K{K(sign), K(^sign)}, negative: [2]K{K(sign - 1), K(^(sign - 1))},
 	}
+}
+
+// byVectors has the order of float32 make elements of keys by vectors. Their keys are vec.SortKeys.
+func byVectors(o *order[uint32]) *order[uint32] {
+	for i, flip := range []uint32{0, math.MaxUint32} {
+		o.codec[i] = codecOf(o.codec[i].load, func(dst unsafe.Pointer, keys []uint32) {
+			vec.OfSortKeys(slice[float32](dst, int64(len(keys))), keys, flip)
+		})
+	}
+	return o
 }
 
 // keysOf makes keys of elements and elements of keys. With flip all ones the keys are in the opposite order.

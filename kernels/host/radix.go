@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 const (
@@ -152,6 +153,9 @@ func (r *radix[K]) cut(n int) {
 
 // sort sorts by the bits of keys that vary.
 func (r *radix[K]) sort(t *threads, vary K) error {
+	if r.quick(0, len(r.keys)) {
+		return nil
+	}
 	if len(r.keys) <= shortLine {
 		r.merge()
 		return nil
@@ -187,6 +191,16 @@ func (r *radix[K]) sort(t *threads, vary K) error {
 		r.keys, r.spare, r.at, r.moved = r.spare, r.keys, r.moved, r.at
 	}
 	return nil
+}
+
+// quick sorts keys lo to hi-1 by quicksort, with vectors, and reports whether it has: keys of 32 bits in one piece, of which equal ones
+// need no order.
+func (r *radix[K]) quick(lo, hi int) bool {
+	keys, ok := any(&r.keys).(*[]uint32)
+	if !ok || len(r.at) > 0 || len(r.pieces) > 1 || hi-lo <= shortRun {
+		return false
+	}
+	return vec.SortUint32((*keys)[lo:hi], (*any(&r.spare).(*[]uint32))[lo:hi])
 }
 
 // digit is the part of a key at a shift. The second mask tells the compiler how many digits there are.

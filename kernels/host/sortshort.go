@@ -60,7 +60,7 @@ func (s *sorting[K]) together(c *device.Call, lo, n, length int64) bool {
 	for i := range n {
 		if len(s.at) == 0 && length <= shortRun {
 			s.arrange(int(i*length), int((i+1)*length))
-		} else {
+		} else if !s.quick(int(i*length), int((i+1)*length)) {
 			s.insert(int(i*length), int((i+1)*length))
 		}
 	}

@@ -124,8 +124,15 @@ def truncated(x: Tensor, y: Tensor, floor: Tensor) -> Tensor:
     return adjusted
 
 
-@renamed(input="x", exponent="y")
-def pow(x: Tensor, y: Tensor | Scalar, name: str | None = None, *, out: Tensor | None = None) -> Tensor:
+def pow(
+    x: Tensor = REQUIRED,
+    y: Tensor | Scalar = REQUIRED,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+    exponent: Tensor | Scalar | None = None,
+) -> Tensor:
     """x ** y, element by element.
 
     Args:
@@ -137,7 +144,14 @@ def pow(x: Tensor, y: Tensor | Scalar, name: str | None = None, *, out: Tensor |
         TypeError: the dtypes do not promote to one, or y is no number.
         ValueError: x is no tensor, or an integer is raised to a negative power.
     """
+    if input is not None or exponent is not None:
+        x = chosen("pow", "x", x, REQUIRED, "input", input)
+        y = chosen("pow", "y", y, REQUIRED, "exponent", exponent)
+    if out is None and isinstance(x, Tensor) and isinstance(y, Tensor):  # the case whose nanoseconds count
+        return _operators.pow_expression(x, y)
     x = tensor(x, "pow", "x")
+    if y is REQUIRED:
+        raise TypeError("pow() missing a required argument: 'y'")
     known = scalar(y)
     if known is not None and meta(x).dtype.is_integer:
         y = int(known[1])

@@ -15,7 +15,7 @@ func (t *table) columns512() {
 	t.orColumns, t.andColumns = orColumns512, andColumns512
 	t.argColumns, t.largest, t.find = argColumns512, largest512, find512
 	t.runningSums = runningSums512
-	t.sortKeys, t.beyond = sortKeys512, beyond512
+	t.sortKeys, t.ofSortKeys, t.beyond = sortKeys512, ofSortKeys512, beyond512
 	t.anyByte, t.allBytes = anyByte512, allBytes512
 	t.windowMax = windowMax512
 	t.depthwise, t.maxDeep = depthwise512, maxDeep512

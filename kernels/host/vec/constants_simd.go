@@ -22,6 +22,7 @@ type constants struct {
 	expConstants
 	logConstants
 	powConstants
+	tablePowConstants
 	trigConstants
 	asinhConstants
 	atanConstants
@@ -52,6 +53,7 @@ func newConstants() *constants {
 	c.expConstants.fill()
 	c.logConstants.fill()
 	c.powConstants.fill()
+	c.tablePowConstants.fill()
 	c.trigConstants.fill()
 	c.asinhConstants.fill()
 	c.atanConstants.fill()

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"simd/archsimd"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -100,6 +102,35 @@ func TestPowFits(t *testing.T) {
 	}
 	for r := -0.5; r <= 0.5; r += 0x1p-12 {
 		require.InEpsilon(t, math.Exp2(r), 1+r*horner(consts.exp2Fitted[:], r), 2.4e-10, "exp2 at %g", r)
+	}
+}
+
+// TestPowTables holds r to its bound and to be exact in float32 for each number of each interval, and the polynomials and sums of two to the errors that their comments state.
+func TestPowTables(t *testing.T) {
+	first := math.Float32bits(powFirst)
+	for i := range powIntervals {
+		inverse := float64(powInverses[i]) / 128
+		for b := first + uint32(i)<<18; b < first+uint32(i+1)<<18; b++ {
+			if r := float64(math.Float32frombits(b))*inverse - 1; math.Abs(r) > 0.0198 || float64(float32(r)) != r {
+				t.Fatalf("interval %d: r of %g is %g", i, math.Float32frombits(b), r)
+			}
+		}
+		table, low := float64(consts.powLog[i/16][i%16]), float64(consts.powLogLow[i/16][i%16])
+		require.Equal(t, math.Trunc(table*0x1p16), table*0x1p16)
+		require.InDelta(t, -math.Log2(inverse), table+low, 0x1p-40)
+		require.Equal(t, inverse, float64(consts.powInverse[i/16][i%16]))
+	}
+	require.Equal(t, uint32(1<<23), math.Float32bits(2*powFirst)-first, "the intervals are one binade")
+	for r := -0.0198; r <= 0.0198; r += 0x1p-15 {
+		if r != 0 {
+			require.InDelta(t, (math.Log1p(r)-r)/math.Ln2/(r*r), polynomial(powCurve[:], r), 1e-8, "log2 at %g", r)
+		}
+	}
+	for r := -1. / 32; r <= 1./32; r += 0x1p-12 {
+		require.InDelta(t, math.Expm1(r*math.Ln2), r*polynomial(stepCurve[:], r), 8e-8/32, "exp2 at %g", r)
+	}
+	for i := range powSteps {
+		require.InDelta(t, math.Exp2(float64(i)/powSteps), float64(consts.step[i])+float64(consts.stepLow[i]), 0x1p-48)
 	}
 }
 
@@ -201,4 +232,20 @@ func TestLoopsLoadAlignedConstants(t *testing.T) {
 		}
 	}
 	require.Greater(t, found, 100)
+}
+
+// TestQuicksortGivesUp has all keys left where too many partitions would be needed: the caller sorts them in another way.
+func TestQuicksortGivesUp(t *testing.T) {
+	if !archsimd.X86.AVX512() {
+		t.Skip("needs AVX-512")
+	}
+	keys, want := make([]uint32, 5000), make([]uint32, 5000)
+	for i := range keys {
+		want[i] = uint32(i)
+		keys[i] = uint32(i * 7 % len(keys))
+	}
+	require.False(t, quicksort512(unsafe.Pointer(&keys[0]), unsafe.Pointer(&make([]uint32, len(keys))[0]), len(keys), 3))
+	require.False(t, slices.IsSorted(keys))
+	slices.Sort(keys)
+	require.Equal(t, want, keys)
 }

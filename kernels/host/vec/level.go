@@ -65,6 +65,8 @@ type table struct {
 	anyByte, allBytes      func(x []uint8) bool
 	runningSums            func(sums []float64, dst, src []float32)
 	sortKeys               func(dst []uint32, src []float32, flip uint32) (some, all uint32, negativeZero bool)
+	ofSortKeys             func(dst []float32, keys []uint32, flip uint32)
+	sortUint32             func(keys, spare []uint32) bool
 	beyond                 func(x []float32, v float32, flip uint32) int
 	windowMax              func(best []float32, at []int32, x []float32, taps []Tap, n, step, reach int, first int32) // or nil
 
@@ -161,6 +163,8 @@ func portableTable() *table {
 		find:        findRow,
 		runningSums: runningSumsRow,
 		sortKeys:    sortKeysRow,
+		ofSortKeys:  ofSortKeysRow,
+		sortUint32:  func(_, _ []uint32) bool { return false },
 		depthwise:   depthwiseRow, maxDeep: maxDeepRow,
 		beyond:   beyondRow,
 		anyByte:  anyByteRow,

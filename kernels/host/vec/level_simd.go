@@ -110,6 +110,7 @@ func (t *table) use512() {
 	t.integers512()
 	t.pairs512()
 	t.lineDots = addedLines
+	t.sortUint32 = sortUint32512
 }
 
 // after is a line from an element on; nil of none.

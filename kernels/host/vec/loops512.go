@@ -3,7 +3,6 @@
 package vec
 
 import (
-	"math/bits"
 	"simd/archsimd"
 	"unsafe"
 )
@@ -74,15 +73,6 @@ func growthNarrow512(r narrow512) narrow512 {
 // powerNarrow512 is 2 to the n for an integer from -126 to 127.
 func powerNarrow512(n narrow512) narrow512 {
 	return n.Add(loadNarrow512(&consts.narrowBias)).AsInt32x16().ShiftAllLeft(23).AsFloat32x16()
-}
-
-// scaleNarrow512 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
-// rounds, where the result is subnormal.
-func scaleNarrow512(y, n narrow512) narrow512 {
-	bias := loadNarrow512(&consts.narrowBias)
-	h := n.MulAdd(loadNarrow512(&consts.narrowHalf), bias)
-	y = y.Mul(h.AsInt32x16().ShiftAllLeft(23).AsFloat32x16())
-	return y.Mul(powerNarrow512(n.Sub(h.Sub(bias))))
 }
 
 // clampNarrow512 moves what is beyond two limits to them. It keeps nan, which compares with neither.
@@ -169,106 +159,6 @@ func pow512(dst, x, y []float32) {
 		copy(powers[:lanes512], y[whole:])
 		powLoop512(bases[:lanes512], bases[:], powers[:])
 		copy(dst[whole:], bases[:])
-	}
-}
-
-// powLoop512 computes vectors of positive normal bases and finite powers, and of squares: these are products, which all paths round
-// alike. It gives other vectors to signedPow512, and those with some squares too: a choice by lanes would slow all others down.
-// SAFETY: dst has whole vectors, x and y as many elements or more.
-func powLoop512(dst, x, y []float32) {
-	for i := 0; i < len(dst); i += lanes512 {
-		a, b := archsimd.LoadFloat32x16(at512(&x[i])), archsimd.LoadFloat32x16(at512(&y[i]))
-		squares := b.Equal(loadNarrow512(&consts.narrowTwo)).ToBits()
-		if squares == 1<<lanes512-1 {
-			a.Mul(a).Store(at512(&dst[i]))
-			continue
-		}
-		finite := absNarrow512(b).Less(loadNarrow512(&consts.narrowInf)).ToBits()
-		if squares != 0 || finite != 1<<lanes512-1 || unusual512(a, &consts.narrowNormalTop) {
-			signedPow512(octo512(&dst[i]), octo512(&x[i]), octo512(&y[i]))
-			signedPow512(octo512(&dst[i+half512]), octo512(&x[i+half512]), octo512(&y[i+half512]))
-			continue
-		}
-		k, f := splitNarrow512(a)
-		low := wideLog2512(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
-		low = low.Mul(archsimd.LoadFloat32x8(octo512(&y[i])).ConvertToFloat64())
-		high := wideLog2512(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
-		high = high.Mul(archsimd.LoadFloat32x8(octo512(&y[i+half512])).ConvertToFloat64())
-		wideExp2512(low).ConvertToFloat32().Store(octo512(&dst[i]))
-		wideExp2512(high).ConvertToFloat32().Store(octo512(&dst[i+half512]))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// wideLog2512 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. The polynomial is one
-// of pairs of terms, in f^4: a product waits for few others.
-func wideLog2512(k, f wide512) wide512 {
-	z := f.Mul(f)
-	z2 := z.Mul(z)
-	return log2High512(f, z).MulAdd(z2, log2Middle512(f, z)).MulAdd(z2, log2Low512(f, z)).MulAdd(f, k)
-}
-
-// log2High512 has the coefficients of the highest four powers, given f and its square z.
-func log2High512(f, z wide512) wide512 {
-	low := load512(&consts.log2Fitted[9]).MulAdd(f, load512(&consts.log2Fitted[8]))
-	return load512(&consts.log2Fitted[11]).MulAdd(f, load512(&consts.log2Fitted[10])).MulAdd(z, low)
-}
-
-// log2Middle512 has the next four.
-func log2Middle512(f, z wide512) wide512 {
-	low := load512(&consts.log2Fitted[5]).MulAdd(f, load512(&consts.log2Fitted[4]))
-	return load512(&consts.log2Fitted[7]).MulAdd(f, load512(&consts.log2Fitted[6])).MulAdd(z, low)
-}
-
-// log2Low512 has the lowest four.
-func log2Low512(f, z wide512) wide512 {
-	low := load512(&consts.log2Fitted[1]).MulAdd(f, load512(&consts.log2Fitted[0]))
-	return load512(&consts.log2Fitted[3]).MulAdd(f, load512(&consts.log2Fitted[2])).MulAdd(z, low)
-}
-
-// wideExp2512 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
-// not for NaN, of which Max and Min may or may not make a number.
-func wideExp2512(t wide512) wide512 {
-	t = t.Min(load512(&consts.exp2High)).Max(load512(&consts.exp2Low))
-	shifted := t.Add(load512(&consts.trigMagic)) // the integer beside t in the low bits
-	p := exp2Fraction512(t.Sub(shifted.Sub(load512(&consts.trigMagic))))
-	return p.AsInt64x8().Add(shifted.AsInt64x8().ShiftAllLeft(52)).AsFloat64x8()
-}
-
-// exp2Fraction512 is 2^r for |r| <= 1/2.
-func exp2Fraction512(r wide512) wide512 {
-	z := r.Mul(r)
-	even := load512(&consts.exp2Fitted[5]).
-		MulAdd(z, load512(&consts.exp2Fitted[3])).
-		MulAdd(z, load512(&consts.exp2Fitted[1])).
-		MulAdd(z, load512(&consts.one))
-	return load512(&consts.exp2Fitted[6]).
-		MulAdd(z, load512(&consts.exp2Fitted[4])).
-		MulAdd(z, load512(&consts.exp2Fitted[2])).
-		MulAdd(z, load512(&consts.exp2Fitted[0])).
-		MulAdd(r, even)
-}
-
-// signedPow512 computes a vector of any elements: 2^(y log2|x|), negative for odd powers of negative numbers. The scalar
-// function computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the
-// base is negative.
-func signedPow512(dst, x, y *[half512]float32) {
-	bases, powers := *x, *y // dst may be either
-	a, b := archsimd.LoadFloat32x8(x).ConvertToFloat64(), archsimd.LoadFloat32x8(y).ConvertToFloat64()
-	nought := load512(&consts.zero)
-	base, integral, h := abs512(a), b.TruncScaled(0).Equal(b), b.Mul(load512(&consts.half))
-	// The same steps as in powLoop512: an element has the same bits in either.
-	p := wideExp2512(wideLog2512(splitLog512(base)).Mul(b))
-	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
-	odd := h.TruncScaled(0).NotEqual(h)
-	p = negate512(p).Merge(p, a.Less(nought).And(odd))
-	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
-	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(integral)).ToBits()
-	a.Mul(a).Merge(p, b.Equal(load512(&consts.two))).ConvertToFloat32().Store(dst)
-	archsimd.ClearAVXUpperBits()
-	for left := usual ^ (1<<half512 - 1); left != 0; left &= left - 1 {
-		i := bits.TrailingZeros8(left)
-		dst[i] = power(bases[i], powers[i])
 	}
 }
 

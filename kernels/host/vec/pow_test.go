@@ -39,6 +39,33 @@ func TestPowWithinTwoUlp(t *testing.T) {
 	}
 }
 
+// TestPowAtTheEndsOfTheRange has bases whose logarithms cancel most, and powers by which the result is almost infinite or 0: the errors of
+// logarithms count up to 128 times there. Results are less than 2 ulp off the right ones, not only off what they round to.
+func TestPowAtTheEndsOfTheRange(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	x, y, dst := make([]float32, 1<<18), make([]float32, 1<<18), make([]float32, 1<<18)
+	for i := range x {
+		a := []float64{
+			1 + (r.Float64()-0.5)/16, 0.69 + 0.72*r.Float64(), math.Exp2(250*r.Float64() - 125),
+			1 + (r.Float64()-0.5)*math.Exp2(-float64(r.IntN(24))),
+		}[r.IntN(4)]
+		x[i] = float32(a)
+		log := math.Log2(float64(x[i]))
+		if log == 0 {
+			log = 1
+		}
+		y[i] = float32((125 + 3*r.Float64()) * float64(1-2*r.IntN(2)) / log)
+	}
+	for _, set := range tables() {
+		set.pow(dst, x, y)
+		for i := range x {
+			if off := trueUlps(dst[i], math.Pow(float64(x[i]), float64(y[i]))); off > 2 {
+				t.Fatalf("%v: pow(%g, %g) is %.3f ulp off", set.level, x[i], y[i], off)
+			}
+		}
+	}
+}
+
 // TestSquaresArePowers wants the bits of Square, alone in a vector of other powers as well as in a row of squares.
 func TestSquaresArePowers(t *testing.T) {
 	x := edges32()

@@ -10,6 +10,10 @@ func SortKeys(dst []uint32, src []float32, flip uint32) (some, all uint32, negat
 	return active.sortKeys(dst[:n], src[:n], flip)
 }
 
+// SortUint32 sorts keys with as many spare ones, whose contents do not matter. It answers false, with the keys in any order, where the
+// processor has no instructions for it, or where the keys are of the rare kind that it would take much longer for than for others.
+func SortUint32(keys, spare []uint32) bool { return active.sortUint32(keys, spare[:len(keys)]) }
+
 // Beyond is the place of the first element that is larger than v, or NaN, with flip xored to its bits; -1 where there is
 // none. If v is NaN it is the first.
 func Beyond(x []float32, v float32, flip uint32) int { return active.beyond(x, v, flip) }
@@ -32,6 +36,19 @@ func SortKey(x float32) uint32 {
 func OfSortKey(k uint32) float32 {
 	const sign = 1 << 31
 	return math.Float32frombits(k ^ (sign | -(^k >> 31)))
+}
+
+// OfSortKeys makes of numbers, with flip xored to them, the float32 that are sorted by them.
+func OfSortKeys(dst []float32, keys []uint32, flip uint32) {
+	n := min(len(dst), len(keys))
+	active.ofSortKeys(dst[:n], keys[:n], flip)
+}
+
+// ofSortKeysRow makes one after the other.
+func ofSortKeysRow(dst []float32, keys []uint32, flip uint32) {
+	for i, k := range keys {
+		dst[i] = OfSortKey(k ^ flip)
+	}
 }
 
 // sortKeysRow makes one key after the other.

@@ -41,6 +41,23 @@ func sortKeys512(dst []uint32, src []float32, flip uint32) (some, all uint32, ne
 	return some, all, negativeZero || zeros != 0
 }
 
+// ofSortKeys512 is OfSortKeys.
+// SAFETY: both slices have the same length; see floats512.
+func ofSortKeys512(dst []float32, keys []uint32, flip uint32) {
+	whole := len(dst) &^ (lanes512 - 1)
+	if whole > 0 {
+		to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(&keys[0])
+		sign, ones := archsimd.BroadcastInt32x16(math.MinInt32), archsimd.BroadcastInt32x16(-1)
+		flips := archsimd.BroadcastInt32x16(int32(flip))
+		for i := 0; i < 4*whole; i += 4 * lanes512 {
+			k := floats512(from, i).AsInt32x16().Xor(flips)
+			k.Xor(k.Xor(ones).ShiftAllRight(31).Or(sign)).Store((*[lanes512]int32)(unsafe.Add(to, i)))
+		}
+		archsimd.ClearAVXUpperBits()
+	}
+	ofSortKeysRow(dst[whole:], keys[whole:], flip)
+}
+
 // beyond512 is Beyond. Four vectors are tested at once, and when one has an element that is not below the bound, one by one:
 // NaN compares as not below.
 // SAFETY: see floats512.

@@ -3,6 +3,7 @@ package vec
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,3 +59,72 @@ func TestBeyond(t *testing.T) {
 		}
 	})
 }
+
+// Elements of keys have the bits of those that the keys were made of, but that all NaN are one and zeros have no sign.
+func TestOfSortKeys(t *testing.T) {
+	x := append(edges32(), edges32()...)
+	eachLevel(t, func(t *testing.T) {
+		for n := range len(x) {
+			for _, flip := range []uint32{0, math.MaxUint32} {
+				keys := make([]uint32, n)
+				SortKeys(keys, x[:n], flip)
+				got, check := guarded(make([]float32, n))
+				OfSortKeys(got, keys, flip)
+				check(t)
+				for i, want := range x[:n] {
+					if want == 0 {
+						want = 0 // -0 as well
+					}
+					require.True(t, sameBits(float64(got[i]), float64(want)), "%g of the key of %g", got[i], want)
+				}
+			}
+		}
+	})
+}
+
+// TestSortUint32 sorts keys of every length up to beyond two leaves of the network, and long ones, random and in orders that pivots may
+// be bad for.
+func TestSortUint32(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	orders := map[string]func(i, n int) uint32{
+		"random":   func(int, int) uint32 { return r.Uint32() },
+		"few":      func(int, int) uint32 { return r.Uint32N(3) * math.MaxInt32 },
+		"equal":    func(int, int) uint32 { return 7 },
+		"largest":  func(int, int) uint32 { return math.MaxUint32 },
+		"rising":   func(i, _ int) uint32 { return uint32(i) },
+		"falling":  func(i, n int) uint32 { return uint32(n - i) },
+		"organ":    func(i, n int) uint32 { return uint32(min(i, n-i)) },
+		"sawtooth": func(i, _ int) uint32 { return uint32(i % 97) },
+		"one":      func(i, n int) uint32 { return uint32(i / max(n-1, 1)) },
+	}
+	lengths := []int{1000, 4096, 100_003}
+	for n := range 4*maxLength + 10 {
+		lengths = append(lengths, n)
+	}
+	eachLevel(t, func(t *testing.T) {
+		if !SortUint32([]uint32{2, 1}, make([]uint32, 2)) {
+			t.Skip("there are no instructions for it")
+		}
+		for name, order := range orders {
+			for _, n := range lengths {
+				keys := make([]uint32, n+2*lanesBeside) // what is beside must stay
+				for i := range keys {
+					keys[i] = uint32(i) * 2654435761
+				}
+				beside := slices.Clone(keys)
+				line := keys[lanesBeside : lanesBeside+n]
+				for i := range line {
+					line[i] = order(i, n)
+				}
+				want := slices.Sorted(slices.Values(line))
+				require.True(t, SortUint32(line, make([]uint32, n)), "%s, %d", name, n)
+				require.True(t, slices.Equal(want, line), "%s, %d", name, n)
+				require.Equal(t, beside[:lanesBeside], keys[:lanesBeside])
+				require.Equal(t, beside[lanesBeside+n:], keys[lanesBeside+n:])
+			}
+		}
+	})
+}
+
+// lanesBeside are elements on either side of a row under test.
+const lanesBeside = 20

@@ -17,7 +17,7 @@ func (t *table) columns256() {
 	t.orColumns, t.andColumns = orColumns256, andColumns256
 	t.argColumns, t.largest, t.find = argColumns256, largest256, find256
 	t.runningSums = runningSums256
-	t.sortKeys, t.beyond = sortKeys256, beyond256
+	t.sortKeys, t.ofSortKeys, t.beyond = sortKeys256, ofSortKeys256, beyond256
 	t.anyByte, t.allBytes = anyByte256, allBytes256
 	t.windowMax = windowMax256
 	t.depthwise, t.maxDeep = depthwise256, maxDeep256

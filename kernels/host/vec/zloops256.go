@@ -5,7 +5,6 @@
 package vec
 
 import (
-	"math/bits"
 	"simd/archsimd"
 	"unsafe"
 )
@@ -76,15 +75,6 @@ func growthNarrow256(r narrow256) narrow256 {
 // powerNarrow256 is 2 to the n for an integer from -126 to 127.
 func powerNarrow256(n narrow256) narrow256 {
 	return n.Add(loadNarrow256(&consts.narrowBias)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8()
-}
-
-// scaleNarrow256 is y times 2 to the n, in two steps: half of n is an exponent where n is none. Only the second step
-// rounds, where the result is subnormal.
-func scaleNarrow256(y, n narrow256) narrow256 {
-	bias := loadNarrow256(&consts.narrowBias)
-	h := n.MulAdd(loadNarrow256(&consts.narrowHalf), bias)
-	y = y.Mul(h.AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
-	return y.Mul(powerNarrow256(n.Sub(h.Sub(bias))))
 }
 
 // clampNarrow256 moves what is beyond two limits to them. It keeps nan, which compares with neither.
@@ -171,106 +161,6 @@ func pow256(dst, x, y []float32) {
 		copy(powers[:lanes256], y[whole:])
 		powLoop256(bases[:lanes256], bases[:], powers[:])
 		copy(dst[whole:], bases[:])
-	}
-}
-
-// powLoop256 computes vectors of positive normal bases and finite powers, and of squares: these are products, which all paths round
-// alike. It gives other vectors to signedPow256, and those with some squares too: a choice by lanes would slow all others down.
-// SAFETY: dst has whole vectors, x and y as many elements or more.
-func powLoop256(dst, x, y []float32) {
-	for i := 0; i < len(dst); i += lanes256 {
-		a, b := archsimd.LoadFloat32x8(at256(&x[i])), archsimd.LoadFloat32x8(at256(&y[i]))
-		squares := b.Equal(loadNarrow256(&consts.narrowTwo)).ToBits()
-		if squares == 1<<lanes256-1 {
-			a.Mul(a).Store(at256(&dst[i]))
-			continue
-		}
-		finite := absNarrow256(b).Less(loadNarrow256(&consts.narrowInf)).ToBits()
-		if squares != 0 || finite != 1<<lanes256-1 || unusual256(a, &consts.narrowNormalTop) {
-			signedPow256(octo256(&dst[i]), octo256(&x[i]), octo256(&y[i]))
-			signedPow256(octo256(&dst[i+half256]), octo256(&x[i+half256]), octo256(&y[i+half256]))
-			continue
-		}
-		k, f := splitNarrow256(a)
-		low := wideLog2256(k.GetLo().ConvertToFloat64(), f.GetLo().ConvertToFloat64())
-		low = low.Mul(archsimd.LoadFloat32x4(octo256(&y[i])).ConvertToFloat64())
-		high := wideLog2256(k.GetHi().ConvertToFloat64(), f.GetHi().ConvertToFloat64())
-		high = high.Mul(archsimd.LoadFloat32x4(octo256(&y[i+half256])).ConvertToFloat64())
-		wideExp2256(low).ConvertToFloat32().Store(octo256(&dst[i]))
-		wideExp2256(high).ConvertToFloat32().Store(octo256(&dst[i+half256]))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// wideLog2256 is log2 of 2^k (1+f) for f from sqrt(1/2)-1 to sqrt(2)-1, within 1.1e-10 of itself; k of f = 0. The polynomial is one
-// of pairs of terms, in f^4: a product waits for few others.
-func wideLog2256(k, f wide256) wide256 {
-	z := f.Mul(f)
-	z2 := z.Mul(z)
-	return log2High256(f, z).MulAdd(z2, log2Middle256(f, z)).MulAdd(z2, log2Low256(f, z)).MulAdd(f, k)
-}
-
-// log2High256 has the coefficients of the highest four powers, given f and its square z.
-func log2High256(f, z wide256) wide256 {
-	low := load256(&consts.log2Fitted[9]).MulAdd(f, load256(&consts.log2Fitted[8]))
-	return load256(&consts.log2Fitted[11]).MulAdd(f, load256(&consts.log2Fitted[10])).MulAdd(z, low)
-}
-
-// log2Middle256 has the next four.
-func log2Middle256(f, z wide256) wide256 {
-	low := load256(&consts.log2Fitted[5]).MulAdd(f, load256(&consts.log2Fitted[4]))
-	return load256(&consts.log2Fitted[7]).MulAdd(f, load256(&consts.log2Fitted[6])).MulAdd(z, low)
-}
-
-// log2Low256 has the lowest four.
-func log2Low256(f, z wide256) wide256 {
-	low := load256(&consts.log2Fitted[1]).MulAdd(f, load256(&consts.log2Fitted[0]))
-	return load256(&consts.log2Fitted[3]).MulAdd(f, load256(&consts.log2Fitted[2])).MulAdd(z, low)
-}
-
-// wideExp2256 is 2^t within 2.4e-10 of itself, 2^t of an integer; any t beyond 1000 counts as that, which float32 does not show. It is
-// not for NaN, of which Max and Min may or may not make a number.
-func wideExp2256(t wide256) wide256 {
-	t = t.Min(load256(&consts.exp2High)).Max(load256(&consts.exp2Low))
-	shifted := t.Add(load256(&consts.trigMagic)) // the integer beside t in the low bits
-	p := exp2Fraction256(t.Sub(shifted.Sub(load256(&consts.trigMagic))))
-	return p.AsInt64x4().Add(shifted.AsInt64x4().ShiftAllLeft(52)).AsFloat64x4()
-}
-
-// exp2Fraction256 is 2^r for |r| <= 1/2.
-func exp2Fraction256(r wide256) wide256 {
-	z := r.Mul(r)
-	even := load256(&consts.exp2Fitted[5]).
-		MulAdd(z, load256(&consts.exp2Fitted[3])).
-		MulAdd(z, load256(&consts.exp2Fitted[1])).
-		MulAdd(z, load256(&consts.one))
-	return load256(&consts.exp2Fitted[6]).
-		MulAdd(z, load256(&consts.exp2Fitted[4])).
-		MulAdd(z, load256(&consts.exp2Fitted[2])).
-		MulAdd(z, load256(&consts.exp2Fitted[0])).
-		MulAdd(r, even)
-}
-
-// signedPow256 computes a vector of any elements: 2^(y log2|x|), negative for odd powers of negative numbers. The scalar
-// function computes elements whose base is 0 or not finite, whose power is not finite, or whose power is a fraction while the
-// base is negative.
-func signedPow256(dst, x, y *[half256]float32) {
-	bases, powers := *x, *y // dst may be either
-	a, b := archsimd.LoadFloat32x4(x).ConvertToFloat64(), archsimd.LoadFloat32x4(y).ConvertToFloat64()
-	nought := load256(&consts.zero)
-	base, integral, h := abs256(a), b.Trunc().Equal(b), b.Mul(load256(&consts.half))
-	// The same steps as in powLoop256: an element has the same bits in either.
-	p := wideExp2256(wideLog2256(splitLog256(base)).Mul(b))
-	// An integer is odd if its half has a fraction; of 2^53 and above all are even.
-	odd := h.Trunc().NotEqual(h)
-	p = negate256(p).Merge(p, a.Less(nought).And(odd))
-	finite := a.Sub(a).Add(b.Sub(b)).Equal(nought)
-	usual := base.Greater(nought).And(finite).And(a.Greater(nought).Or(integral)).ToBits()
-	a.Mul(a).Merge(p, b.Equal(load256(&consts.two))).ConvertToFloat32().Store(dst)
-	archsimd.ClearAVXUpperBits()
-	for left := usual ^ (1<<half256 - 1); left != 0; left &= left - 1 {
-		i := bits.TrailingZeros8(left)
-		dst[i] = power(bases[i], powers[i])
 	}
 }
 
