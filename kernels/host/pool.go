@@ -19,8 +19,7 @@ import (
 
 // pool is the kernel of an operator for planes whose elements are computed in T.
 type pool[T number] struct {
-	dtype  dtype.DType // of T
-	native bool        // elements are of that dtype
+	stager
 	lowest T           // the smallest finite number of the dtype of the elements
 	larger func(dst, a, b []T)
 	plane  func(j *pooling[T], image, channel int64, s *poolScratch) error
@@ -79,13 +78,13 @@ func registerUnpool[T number](d, in dtype.DType) {
 }
 
 func newPool[T number](d, in dtype.DType, plane func(*pooling[T], int64, int64, *poolScratch) error) *pool[T] {
-	return &pool[T]{dtype: in, native: d == in, plane: plane}
+	return &pool[T]{stager: stager{in, d == in}, plane: plane}
 }
 
 // pooling is one call.
 type pooling[T number] struct {
 	*pool[T]
-	windows  op.Windows
+	poolWindows
 	x, y     image[T]
 	places   image[int64] // the indices; of max_pool the layout alone where they are int32
 	places32 []int32
@@ -95,8 +94,14 @@ type pooling[T number] struct {
 	staging
 }
 
+// stager is what a pool does whatever T is: it is there once, and not for each T.
+type stager struct {
+	dtype  dtype.DType // of T
+	native bool        // elements are of that dtype
+}
+
 // cost takes an element of a window for an addition and a half.
-func (k *pool[T]) cost(c *device.Call) int64 {
+func (k stager) cost(c *device.Call) int64 {
 	cost := max(c.In[0].Numel(), c.Out[0].Numel())
 	if i := op.ByID(c.Op).AttrIndex("kernel_size"); i >= 0 {
 		under := min(c.In[0].Numel(), c.Out[0].Numel())
@@ -109,39 +114,49 @@ func (k *pool[T]) cost(c *device.Call) int64 {
 }
 
 // workspace has room for the elements of both sides as elements of T.
-func (k *pool[T]) workspace(c *device.Call) int64 {
+func (k stager) workspace(c *device.Call) int64 {
 	if k.native {
 		return 0
 	}
-	return packedSize[T](&c.In[0]) + packedSize[T](&c.Out[0])
+	return k.room(&c.In[0]) + k.room(&c.Out[0])
+}
+
+// room is what an operand takes as elements of T.
+func (k stager) room(o *device.Operand) int64 { return roundUp(o.Numel() * k.dtype.Size()) }
+
+// stage makes the operands ones of elements of T, in the workspace where they are not, and copies the input there.
+func (k stager) stage(t *threads, c *device.Call, s *staging, x, y *device.Operand) error {
+	*x, *y = c.In[0], c.Out[0]
+	if k.native {
+		return nil
+	}
+	if c.Workspace == nil {
+		return status.Errorf(status.Internal, "[pool] got no workspace; want %d bytes", k.workspace(c))
+	}
+	// SAFETY: the workspace has room for both; see workspace.
+	*x = device.Operand{Addr: c.Workspace, DType: k.dtype, Layout: shape.Contiguous(x.Shape)}
+	*y = device.Operand{Addr: unsafe.Add(c.Workspace, k.room(x)), DType: k.dtype, Layout: shape.Contiguous(y.Shape)}
+	if x.Numel() == 0 {
+		return nil
+	}
+	return s.copy(t, &c.In[0], x)
 }
 
 // run stages what has to be, pools planes, and converts the result.
 func (k *pool[T]) run(t *threads, c *device.Call) error {
-	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, c.In[0].Rank-2)
-	if err != nil {
-		return err
-	}
 	j, _ := k.jobs.Get().(*pooling[T])
 	if j == nil {
 		j = &pooling[T]{pool: k}
 	}
 	defer k.jobs.Put(j)
-	x, y := c.In[0], c.Out[0]
-	if !k.native {
-		if c.Workspace == nil {
-			return status.Errorf(status.Internal, "[pool] got no workspace; want %d bytes", k.workspace(c))
-		}
-		// SAFETY: the workspace has room for both; see workspace.
-		x = device.Operand{Addr: c.Workspace, DType: k.dtype, Layout: shape.Contiguous(x.Shape)}
-		y = device.Operand{Addr: unsafe.Add(c.Workspace, packedSize[T](&x)), DType: k.dtype, Layout: shape.Contiguous(y.Shape)}
-		if x.Numel() > 0 {
-			if err := j.copy(t, &c.In[0], &x); err != nil {
-				return err
-			}
-		}
+	if err := j.read(c); err != nil {
+		return err
 	}
-	j.open(c, &w, &x, &y)
+	var x, y device.Operand
+	if err := k.stage(t, c, &j.staging, &x, &y); err != nil {
+		return err
+	}
+	j.open(c, &x, &y)
 	if narrow, ok := any(j).(*pooling[float32]); ok && k.native && deep(c, &x, &y) {
 		work := (*deepPooling)(narrow)
 		return t.each(work, c, work.lines(), k.cost(c))
@@ -153,16 +168,28 @@ func (k *pool[T]) run(t *threads, c *device.Call) error {
 	return j.copy(t, &y, &c.Out[0])
 }
 
+// poolWindows are the windows of a call. They move along the axes of images, three in any case.
+type poolWindows struct{ windows op.Windows }
+
+// read reads the attributes of a call.
+func (p *poolWindows) read(c *device.Call) error {
+	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, c.In[0].Rank-2)
+	if err != nil {
+		return err
+	}
+	p.windows = w
+	p.windows.Axes = op.MaxSpatial
+	p.windows.Kernel, p.windows.Stride = spatial(w.Kernel, w.Axes, 1), spatial(w.Stride, w.Axes, 1)
+	p.windows.Before, p.windows.Behind = spatial(w.Before, w.Axes, 0), spatial(w.Behind, w.Axes, 0)
+	return nil
+}
+
 // The operands of a call are looked at once, before the threads begin; a plane then needs two additions to be found.
 //
-// open reads the operands and the attributes. Windows move along the axes of images, three in any case.
-func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
+// open reads the operands.
+func (j *pooling[T]) open(c *device.Call, x, y *device.Operand) {
 	j.x.open(x)
 	j.y.open(y)
-	j.windows = *w
-	j.windows.Axes = op.MaxSpatial
-	j.windows.Kernel, j.windows.Stride = spatial(w.Kernel, w.Axes, 1), spatial(w.Stride, w.Axes, 1)
-	j.windows.Before, j.windows.Behind = spatial(w.Before, w.Axes, 0), spatial(w.Behind, w.Axes, 0)
 	switch c.Op {
 	case op.IDMaxUnpool:
 		j.places.open(&c.In[1])
