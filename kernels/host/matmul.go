@@ -303,7 +303,10 @@ func (j *multiplication) plan(threads int64) {
 	j.m, j.k, j.n = a.Dims[a.Rank-2], a.Dims[a.Rank-1], b.Dims[b.Rank-1]
 	rows, cols := (j.m+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
 	j.byCols = cols > rows || cols >= 2*threads && threads > 1 && j.known == nil && j.dtype == dtype.Float32 && vec.HasLines() && !j.isTurned(left, a)
-	j.strips = max(rows, cols)
+	j.strips = rows
+	if j.byCols {
+		j.strips = cols
+	}
 }
 
 // matrices is the number of products in the batch.
