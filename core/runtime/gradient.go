@@ -137,7 +137,8 @@ func (h *history) hasGradient() bool {
 	return h.node.gradient(h.index) != nil || h.index == 0 && h.node.zeros != nil
 }
 
-// zeroed says what zeros a gradient is.
+// zeroed says what zeros a gradient is: the dtype and the shape of the one that was freed, and its device. Zeros of complex dtypes
+// are always made at once.
 type zeroed struct {
 	op.Type
 	ctx *Context
@@ -145,9 +146,11 @@ type zeroed struct {
 
 // ZeroGradient makes the gradient zeros, if there is one.
 //
-// They are in its memory if somebody else has that. Otherwise it is freed, and zeros are made when they are asked for: mostly the next
-// backward pass comes first, which then leaves its gradient without an addition. So a training step neither writes the zeros nor reads
-// them. A gradient that asks for gradients itself is left to its other owners, who read what it was.
+// They are in its memory if somebody else has that: a handle of the gradient, or a view of it, sees the zeros and what later passes
+// add. Otherwise it is freed, and zeros are made when they are asked for. Mostly the next backward pass comes first, which then leaves
+// its gradient without an addition, so that a training step neither writes zeros nor reads them.
+//
+// A gradient that asks for gradients itself is left to its other owners, who read what it was; zeros take its place.
 func (t *Tensor) ZeroGradient() error {
 	h := t.history.Load()
 	if before := t.changed.Load(); before.hasGradient() {

@@ -90,7 +90,7 @@ def hard_loss(x: Tensor, label: Tensor, ignore_index: int, axis: int, use_softma
         logarithm = picked(_operators.log_softmax(x, axis), safe, axis)
     else:
         logarithm = _operators.log(picked(x, safe, axis))
-    return _operators.where(kept, -logarithm, 0.0)
+    return _operators.where(kept, _operators.subtract_expression(0.0, logarithm), 0.0)  # not -logarithm, which is -0 for no loss
 
 
 def entropies(
