@@ -21,7 +21,7 @@ func TestWaysOfMaxPoolAgree(t *testing.T) {
 	for round := range 2000 {
 		kernel := [op.MaxSpatial]int64{1 + rng.Int64N(2), 1 + rng.Int64N(2), 1 + rng.Int64N(4)}
 		stride, n := 2+rng.Int64N(3), int(1+rng.Int64N(5))
-		x := image[float32]{dims: [op.MaxSpatial]int64{2, 3, 40}, strides: [op.MaxSpatial]int64{120, 40, 1}, data: make([]float32, 240)}
+		x := image[float32]{data: make([]float32, 240), planes: planes{dims: [op.MaxSpatial]int64{2, 3, 40}, strides: [op.MaxSpatial]int64{120, 40, 1}}}
 		for i := range x.data {
 			x.data[i] = values[rng.IntN(len(values))]
 			if round%3 == 0 && rng.IntN(6) == 0 {

@@ -20,7 +20,7 @@ import (
 // pool is the kernel of an operator for planes whose elements are computed in T.
 type pool[T number] struct {
 	stager
-	lowest T           // the smallest finite number of the dtype of the elements
+	lowest T // the smallest finite number of the dtype of the elements
 	larger func(dst, a, b []T)
 	plane  func(j *pooling[T], image, channel int64, s *poolScratch) error
 	jobs   sync.Pool
@@ -202,7 +202,7 @@ func (j *pooling[T]) open(c *device.Call, x, y *device.Operand) {
 			var narrow image[int32]
 			narrow.open(&c.Out[1])
 			j.places32 = narrow.data
-			j.places = image[int64]{origin: narrow.origin, perImage: narrow.perImage, perChannel: narrow.perChannel, dims: narrow.dims, strides: narrow.strides}
+			j.places = image[int64]{planes: narrow.planes}
 		} else {
 			j.places.open(&c.Out[1])
 		}
@@ -240,8 +240,8 @@ func (j *pooling[T]) measure(s *poolScratch, windows, plane *[op.MaxSpatial]int6
 }
 
 // start is the index of the first element of a plane.
-func (im *image[T]) start(img, channel int64) int64 {
-	return im.origin + img*im.perImage + channel*im.perChannel
+func (p *planes) start(img, channel int64) int64 {
+	return p.origin + img*p.perImage + channel*p.perChannel
 }
 
 // poolRows are the lines of a plane that a window touches.
@@ -250,8 +250,16 @@ type poolRows struct{ fromA, toA, fromB, toB int64 }
 func rowsOf(a, b *span) poolRows { return poolRows{a.low, a.high, b.low, b.high} }
 
 // offset is how far an element of a plane is from its first.
-func (im *image[T]) offset(at *[op.MaxSpatial]int64) int64 {
-	return at[0]*im.strides[0] + at[1]*im.strides[1] + at[2]*im.strides[2]
+func (p *planes) offset(at *[op.MaxSpatial]int64) int64 {
+	return at[0]*p.strides[0] + at[1]*p.strides[1] + at[2]*p.strides[2]
+}
+
+// element is offset for an element of any plane by its number. Planes with holes are rare: it is not inlined for the size of the library.
+//
+//go:noinline
+func (p *planes) element(number int64) int64 {
+	c := cursorAt(&p.dims, number)
+	return p.offset(&c.at)
 }
 
 // meanPlane is avg_pool of a plane. The divisor is a product of whole numbers, and as in Paddle it may be 0 or less for a
@@ -310,9 +318,8 @@ func spreadPlane[T float32 | float64](j *pooling[T], img, channel int64, s *pool
 		}
 		return nil
 	}
-	for i := range s.sums {
-		at := cursorAt(&j.y.dims, int64(i)).at
-		j.y.data[to+j.y.offset(&at)] = T(s.sums[i])
+	for i, sum := range s.sums {
+		j.y.data[to+j.y.element(int64(i))] = T(sum)
 	}
 	return nil
 }
@@ -342,17 +349,15 @@ func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) err
 		return placeFlat(y, j.x.data[from:][:j.x.plane()], indices.data[indices.start(img, channel):], j.add)
 	}
 	for i := range j.y.plane() {
-		at := cursorAt(&j.y.dims, i).at
-		j.y.data[to+j.y.offset(&at)] = 0
+		j.y.data[to+j.y.element(i)] = 0
 	}
 	for i := range j.x.plane() {
-		at := cursorAt(&j.x.dims, i).at
-		number := indices.data[indices.start(img, channel)+indices.offset(&at)]
+		number := indices.data[indices.start(img, channel)+indices.element(i)]
 		if number < 0 || number >= j.y.plane() {
 			return outside(number, j.y.plane())
 		}
-		place, v := cursorAt(&j.y.dims, number).at, j.x.data[from+j.x.offset(&at)]
-		if element := &j.y.data[to+j.y.offset(&place)]; j.add {
+		v := j.x.data[from+j.x.element(i)]
+		if element := &j.y.data[to+j.y.element(number)]; j.add {
 			*element += v
 		} else {
 			*element = v
