@@ -83,14 +83,15 @@ def picked(x: Tensor, label: Tensor, axis: int) -> Tensor:
 def hard_loss(x: Tensor, label: Tensor, ignore_index: int, axis: int, use_softmax: bool) -> Tensor:
     """The negative logarithm of the probability of each label, 0 for those ignored.
 
-    Of a softmax all logarithms are computed, in one pass: one call is less than those that it would take for that of the label alone.
+    Of a softmax all logarithms are computed, in one pass, which takes less time than the calls for that of the label alone.
     """
     kept, safe = classes_of(label, ignore_index, meta(x).shape[axis])
     if use_softmax and meta(x).numel:
         logarithm = picked(_operators.log_softmax(x, axis), safe, axis)
     else:
         logarithm = _operators.log(picked(x, safe, axis))
-    return _operators.where(kept, _operators.subtract_expression(0.0, logarithm), 0.0)  # not -logarithm, which is -0 for no loss
+    loss = _operators.subtract_expression(0.0, logarithm)  # not -logarithm, which is -0 where there is no loss
+    return _operators.where(kept, loss, 0.0)
 
 
 def entropies(
