@@ -66,6 +66,13 @@ func goTensorSetGrad(handle, grad C.uint64_t) C.fault {
 	})
 }
 
+// goTensorZeroGrad is pmps_tensor_zero_grad.
+//
+//export goTensorZeroGrad
+func goTensorZeroGrad(handle C.uint64_t) C.fault {
+	return onTensor("zero_grad", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { return t.ZeroGradient() })
+}
+
 // goTensorRetainGrad is pmps_tensor_retain_grad.
 //
 //export goTensorRetainGrad

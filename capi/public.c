@@ -292,6 +292,8 @@ pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad) {
   return ENTER(goTensorSetGrad(BITS(tensor), BITS(grad)));
 }
 
+pmps_error *pmps_tensor_zero_grad(pmps_tensor *tensor) { return ENTER(goTensorZeroGrad(BITS(tensor))); }
+
 pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor) { return ENTER(goTensorRetainGrad(BITS(tensor))); }
 
 pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached) {

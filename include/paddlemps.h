@@ -501,6 +501,10 @@ pmps_error *pmps_tensor_get_grad(const pmps_tensor *tensor, pmps_tensor **grad);
 /* Replaces the gradient by a copy of grad, which must have the tensor's dtype, shape and place; NULL removes it. */
 pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad);
 
+/* Makes the gradient zeros, if there is one: in its memory if the caller has a handle of it. Otherwise the memory is freed, and
+ * zeros are made when pmps_tensor_get_grad asks for them before a pass has left another gradient. */
+pmps_error *pmps_tensor_zero_grad(pmps_tensor *tensor);
+
 /* Makes backward passes keep the gradient of a tensor that is not a leaf, after the hooks that were added before this call.
  * No effect on a leaf. */
 pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor);

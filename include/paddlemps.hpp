@@ -407,6 +407,9 @@ class Tensor {
   void set_grad(const Tensor& grad) { check(pmps_tensor_set_grad(get(), grad.get())); }
   void clear_grad() { check(pmps_tensor_set_grad(get(), nullptr)); }
 
+  /* Makes the gradient zeros, if there is one. */
+  void zero_grad() { check(pmps_tensor_zero_grad(get())); }
+
   /* Makes backward passes keep the gradient of a tensor that is no leaf. */
   void retain_grad() { check(pmps_tensor_retain_grad(get())); }
 

@@ -3,6 +3,7 @@ package runtime
 import (
 	"slices"
 
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -91,15 +92,34 @@ func (t *Tensor) Gradient() (*Tensor, error) {
 
 // gradient is a new handle of what backward passes have left; nil where there is none, and for no history.
 func (h *history) gradient() (*Tensor, error) {
-	if h == nil {
-		return nil, nil
-	}
-	h.node.mu.Lock()
-	defer h.node.mu.Unlock()
-	if g := h.node.gradient(h.index); g != nil {
-		return g.Same()
+	for h != nil {
+		same, nothing, err := h.node.known(h.index)
+		if nothing == nil {
+			return same, err
+		}
+		made, err := zeros(&nothing.Type, nothing.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !h.node.putIf(0, 0, made) { // a pass was first
+			freeGradients([]*Tensor{made})
+		}
 	}
 	return nil, nil
+}
+
+// known is a new handle of the gradient of a result, or what zeros to make for it; neither where there is none.
+func (n *node) known(i int) (*Tensor, *zeroed, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if g := n.gradient(i); g != nil {
+		same, err := g.Same()
+		return same, nil, err
+	}
+	if i > 0 {
+		return nil, nil, nil
+	}
+	return nil, n.zeros, nil
 }
 
 // HasGradient reports whether backward passes have left a gradient.
@@ -114,7 +134,65 @@ func (h *history) hasGradient() bool {
 	}
 	h.node.mu.Lock()
 	defer h.node.mu.Unlock()
-	return h.node.gradient(h.index) != nil
+	return h.node.gradient(h.index) != nil || h.index == 0 && h.node.zeros != nil
+}
+
+// zeroed says what zeros a gradient is: the dtype and the shape of the one that was freed, and its device. Zeros of complex dtypes
+// are always made at once.
+type zeroed struct {
+	op.Type
+	ctx *Context
+}
+
+// ZeroGradient makes the gradient zeros, if there is one.
+//
+// They are in its memory if somebody else has that: a handle of the gradient, or a view of it, sees the zeros and what later passes
+// add. Otherwise it is freed, and zeros are made when they are asked for. Mostly the next backward pass comes first, which then leaves
+// its gradient without an addition, so that a training step neither writes zeros nor reads them.
+//
+// A gradient that asks for gradients itself is left to its other owners, who read what it was; zeros take its place.
+func (t *Tensor) ZeroGradient() error {
+	h := t.history.Load()
+	if before := t.changed.Load(); before.hasGradient() {
+		h = before
+	}
+	if h == nil {
+		return nil
+	}
+	g, err := h.node.zero(h.index)
+	if g == nil || err != nil {
+		return err
+	}
+	rt := g.store.ctx.rt
+	defer rt.Free(g.handle)
+	nothing, err := rt.zerosLike(g)
+	if err != nil {
+		return err
+	}
+	if g.asks() != nil {
+		h.node.put(h.index, nothing)
+		return nil
+	}
+	defer rt.Free(nothing.handle)
+	return rt.CallInto(op.ByID(op.IDAssign), []Operand{{Tensor: nothing}}, nil, g, nil)
+}
+
+// zero drops the gradient of a leaf that nobody else has, of a dtype that [zeros] can make. It answers with a new handle of any other, to be changed.
+func (n *node) zero(i int) (*Tensor, error) {
+	n.mu.Lock()
+	g := n.gradient(i)
+	if g == nil || !n.leaf || !g.alone() || g.dtype.IsComplex() {
+		defer n.mu.Unlock()
+		if g == nil {
+			return nil, nil
+		}
+		return g.Same()
+	}
+	n.swap(i, nil)
+	n.zeros = &zeroed{op.Type{DType: g.dtype, Shape: g.Shape}, g.store.ctx}
+	n.mu.Unlock()
+	freeGradients([]*Tensor{g})
+	return nil, nil
 }
 
 // SetGradient replaces the gradient by a copy of g, to which passes add, or removes it.
@@ -154,6 +232,7 @@ func (n *node) put(i int, g *Tensor) {
 
 // swap is put for the holder of mu. It returns the tensor to free.
 func (n *node) swap(i int, g *Tensor) *Tensor {
+	n.zeros = nil
 	if n.names.Load() == 0 {
 		return g // it cannot be read
 	}

@@ -63,6 +63,7 @@ type node struct {
 	spent bool // kept values are gone, because a backward pass has used them
 	hooks []hook
 	grads []*Tensor // by result: gradients of a leaf, and of results that retain theirs
+	zeros *zeroed   // of a leaf: its gradient is zeros that nobody has asked for; see ZeroGradient
 }
 
 // kept is what a node knows of an operand or a result.
@@ -170,7 +171,7 @@ func (n *node) release() {
 		n.mu.Lock()
 		n.drop()
 		grads, hooks := n.grads, n.hooks
-		n.grads, n.hooks = nil, nil
+		n.grads, n.zeros, n.hooks = nil, nil, nil
 		for i := range n.in {
 			if h := n.in[i].from; h != nil {
 				todo = append(todo, h.node)
@@ -208,7 +209,7 @@ func (n *node) unname() {
 	n.mu.Lock()
 	var grads []*Tensor
 	if n.names.Load() == 0 { // a backward pass may have made one meanwhile
-		grads, n.grads = n.grads, nil
+		grads, n.grads, n.zeros = n.grads, nil, nil
 	}
 	n.mu.Unlock()
 	freeGradients(grads)

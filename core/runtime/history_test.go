@@ -234,6 +234,14 @@ func TestHistoriesUnderContention(t *testing.T) {
 		})
 		wg.Go(func() { require.NoError(t, z.Ask(false)) })
 		wg.Go(func() { require.NoError(t, x.SetGradient(nil)) })
+		wg.Go(func() { require.NoError(t, x.ZeroGradient()) })
+		wg.Go(func() {
+			g, err := x.Gradient()
+			require.NoError(t, err)
+			if g != nil {
+				w.free(g)
+			}
+		})
 		wg.Go(func() {
 			same, err := z.Same()
 			require.NoError(t, err)

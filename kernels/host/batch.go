@@ -131,7 +131,7 @@ func (b *batch) fail(err error) {
 
 // wait returns when all chunks are done. The caller has found none to take, so that each is done or another thread is at it.
 func (b *batch) wait() {
-	for w := newWatch(); b.done.Load() < b.chunks; pause() {
+	for w := newWatch(patience); b.done.Load() < b.chunks; pause() {
 		if w.lasts(true) {
 			continue
 		}

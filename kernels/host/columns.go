@@ -9,7 +9,12 @@ import (
 // image is an operand of a convolution or a pool: batch, channels and three spatial axes, the first of which have one
 // element where the operand has fewer. Its elements are addressed by index in the memory that it spans.
 type image[T any] struct {
-	data            []T
+	data []T
+	planes
+}
+
+// planes say where the elements of an image lie. What does not depend on their type is a method of it: it is there once.
+type planes struct {
 	origin          int64 // the index of the element with all indices zero
 	batch, channels int64
 	perImage        int64 // distance of images
@@ -20,14 +25,26 @@ type image[T any] struct {
 // open reads the layout of an operand, whose elements are of type T.
 // SAFETY: the span from the lowest to the highest element lies in the operand's memory.
 func (im *image[T]) open(o *device.Operand) {
-	*im = image[T]{batch: o.Dims[0], channels: o.Dims[1], perImage: o.Strides[0], perChannel: o.Strides[1], dims: neighbours}
-	axes := o.Rank - 2
-	copy(im.dims[op.MaxSpatial-axes:], o.Dims[2:o.Rank])
-	copy(im.strides[op.MaxSpatial-axes:], o.Strides[2:o.Rank])
-	low, high, _ := o.Extent()
-	if o.Numel() > 0 {
-		im.data, im.origin = spanOf[T](o, low, high), -low
+	if im.data = nil; im.arrange(o) {
+		low, high, _ := o.Extent()
+		im.data = spanOf[T](o, low, high)
 	}
+}
+
+// arrange is open without the elements. It reports whether there are some.
+//
+//go:noinline
+func (p *planes) arrange(o *device.Operand) bool {
+	*p = planes{batch: o.Dims[0], channels: o.Dims[1], perImage: o.Strides[0], perChannel: o.Strides[1], dims: neighbours}
+	axes := o.Rank - 2
+	copy(p.dims[op.MaxSpatial-axes:], o.Dims[2:o.Rank])
+	copy(p.strides[op.MaxSpatial-axes:], o.Strides[2:o.Rank])
+	if o.Numel() == 0 {
+		return false
+	}
+	low, _, _ := o.Extent()
+	p.origin = -low
+	return true
 }
 
 // Operands with fewer spatial axes than three have theirs last, so that one loop serves all of them and the innermost
@@ -48,7 +65,7 @@ func spatial(v [op.MaxSpatial]int64, axes int, rest int64) (out [op.MaxSpatial]i
 }
 
 // plane is the number of elements of one channel of one image.
-func (im *image[T]) plane() int64 { return volumeOf(&im.dims) }
+func (p *planes) plane() int64 { return volumeOf(&p.dims) }
 
 // volumeOf is the product of sizes.
 func volumeOf(dims *[op.MaxSpatial]int64) int64 { return dims[0] * dims[1] * dims[2] }
@@ -57,17 +74,17 @@ func volumeOf(dims *[op.MaxSpatial]int64) int64 { return dims[0] * dims[1] * dim
 // is one line. Views, images with their channels last among them, are gathered and scattered instead.
 
 // flat reports whether the elements of a plane lie one behind the other.
-func (im *image[T]) flat() bool {
+func (p *planes) flat() bool {
 	l := shape.Layout{Shape: shape.Shape{Rank: op.MaxSpatial}}
-	copy(l.Dims[:], im.dims[:])
-	copy(l.Strides[:], im.strides[:])
+	copy(l.Dims[:], p.dims[:])
+	copy(l.Strides[:], p.strides[:])
 	return l.IsContiguous()
 }
 
 // flatten makes one axis of the three of a flat plane.
-func (im *image[T]) flatten() {
-	im.dims = [op.MaxSpatial]int64{1, 1, im.plane()}
-	im.strides = [op.MaxSpatial]int64{0, 0, 1}
+func (p *planes) flatten() {
+	p.dims = [op.MaxSpatial]int64{1, 1, p.plane()}
+	p.strides = [op.MaxSpatial]int64{0, 0, 1}
 }
 
 // Windows are numbered through all images, image by image and in row-major order of the grid in each, so that blocks of

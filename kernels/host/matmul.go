@@ -188,7 +188,7 @@ func (k *matmul) lead(t *threads, c *device.Call, e epilogue) error {
 	}
 	for j.joinBatch() {
 	}
-	j.plan()
+	j.plan(int64(t.count()))
 	work, pieces := splitter(j), j.strips
 	if k.library != nil {
 		work, pieces = k.library.cut(j)
@@ -294,15 +294,21 @@ func (s *staging) copy(t *threads, from, to *device.Operand) error {
 }
 
 // Strips go along the longer side of C, so that there are enough for all threads, and are as wide as a tile: no strip
-// shares a tile with another.
+// shares a tile with another. Where the left operand is read in place, strips of columns are better if there are enough of them: each
+// thread packs its own part of B, and of strips of rows each would pack all of it.
 
-// plan decides how the output is cut.
-func (j *multiplication) plan() {
+// plan decides how the output is cut for so many threads. How a library's products are cut does not depend on their number, because its
+// sums may depend on how they are cut.
+func (j *multiplication) plan(threads int64) {
 	a, b := &j.operands[left], &j.operands[right]
 	j.m, j.k, j.n = a.Dims[a.Rank-2], a.Dims[a.Rank-1], b.Dims[b.Rank-1]
 	rows, cols := (j.m+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
-	j.byCols = cols > rows
-	j.strips = max(rows, cols)
+	inPlace := j.known == nil && j.library == nil && j.dtype == dtype.Float32 && vec.HasLines() && !j.isTurned(left, a)
+	j.byCols = cols > rows || inPlace && threads > 1 && cols >= 2*threads
+	j.strips = rows
+	if j.byCols {
+		j.strips = cols
+	}
 }
 
 // matrices is the number of products in the batch.

@@ -48,6 +48,31 @@ func TestMatmul(t *testing.T) {
 	})
 }
 
+// TestMatmulOnThreads has products that are cut along rows and along columns, with more strips on the other side, of operands in every
+// layout: each number of threads has the bits of one.
+func TestMatmulOnThreads(t *testing.T) {
+	for _, s := range [][4]int64{{1, 64, 400, 120}, {1, 120, 400, 64}, {2, 64, 120, 400}, {1, 100, 300, 130}, {3, 33, 65, 97}, {1, 784, 64, 256}} {
+		b, m, k, n := s[0], s[1], s[2], s[3]
+		for xw, xl := range layouts(b, m, k) {
+			x, y := place(dtype.Float32, xl, 0, ramp(977, -2, 0.01)...), of(dtype.Float32, dims(b, k, n), ramp(1009, -1, 0.03)...)
+			var want []float64
+			for _, count := range []int{1, 2, 3} {
+				out := of(dtype.Float32, dims(b, m, n))
+				require.NoError(t, newRig(t, Config{Threads: count}).call("matmul", &device.Call{In: operands(x, y), Out: operands(out)}), "%v, %s, %d threads", s, xw, count)
+				if want == nil {
+					want = out.values()
+				}
+				sameBits(t, want, out.values(), s, xw, count)
+			}
+			exact := products(x.values()[:k], y.values()[:k*n], 1, 1, int(k), int(n))
+			sizes := products(absolute(x)[:k], absolute(y)[:k*n], 1, 1, int(k), int(n))
+			for i, v := range exact { // each of k roundings is at most 2**-24 of a sum that is no larger than that of the terms' sizes
+				require.InDelta(t, v, want[i], float64(k)*0x1p-24*sizes[i], "%v, %s", s, xw)
+			}
+		}
+	}
+}
+
 // TestMatmulBroadcast repeats one matrix over a batch of two axes.
 func TestMatmulBroadcast(t *testing.T) {
 	r := newRig(t, Config{Threads: 2})

@@ -93,7 +93,7 @@ func worthBLAS(c *device.Call) bool {
 	}
 	for j.joinBatch() {
 	}
-	j.plan()
+	j.plan(1)
 	return j.m >= blasUnit && j.m*j.n >= leastBLAS/j.k && max(widest, j.m, j.n) <= math.MaxInt32
 }
 

@@ -50,8 +50,9 @@ func maxLines(j *pooling[float32], img, channel int64, s *poolScratch) bool {
 	across := s.ranges[2]
 	low, high := fullWindows(across, j.windows.Kernel[2])
 	from, seen, taps := j.x.start(img, channel), poolRows{}, s.taps[:0]
+	together := j.together(s)
 	for a := range s.ranges[0] {
-		for b := range s.ranges[1] {
+		for b := 0; b < len(s.ranges[1]); {
 			lines := rowsOf(&s.ranges[0][a], &s.ranges[1][b])
 			full, end := low, high
 			if lines.fromA >= lines.toA || lines.fromB >= lines.toB {
@@ -64,6 +65,17 @@ func maxLines(j *pooling[float32], img, channel int64, s *poolScratch) bool {
 			if !j.unread {
 				place = j.places.start(img, channel) + int64(a)*j.places.strides[0] + int64(b)*j.places.strides[1]
 			}
+			if count := together.from(b); count > 1 && end > full {
+				if !j.line(best, at, from, &lines, across[0].low, (count-1)*together.pitch+len(across), taps) {
+					return false
+				}
+				for l := range count {
+					i := l * together.pitch
+					j.storeLine(best[i:][:len(across)], at[i:][:len(across)], to+int64(l)*j.y.strides[1], place+int64(l)*j.places.strides[1])
+				}
+				b += count
+				continue
+			}
 			for i := 0; i < len(across); {
 				n := min(end-i, block)
 				if i < full || i >= end {
@@ -75,10 +87,42 @@ func maxLines(j *pooling[float32], img, channel int64, s *poolScratch) bool {
 				j.storeLine(best[:n], at[:n], to+int64(i)*j.y.strides[2], place+int64(i)*j.places.strides[2])
 				i += n
 			}
+			b++
 		}
 	}
 	s.taps = taps
 	return true
+}
+
+// Short lines of windows of a plane without holes are looked at together, as one line that goes on through the plane: what is between the
+// last window of one and the first of the next is looked at too, and dropped. It takes less time than beginning each line anew.
+
+// mostPitch is the longest distance of lines that are worth it: two or three vectors are dropped for each.
+const mostPitch = 64
+
+// togetherLines are lines of windows first to end-1, most of them at a time, that begin pitch windows apart.
+type togetherLines struct{ first, end, most, pitch int }
+
+// from is how many lines can be looked at together from line b on.
+func (t *togetherLines) from(b int) int {
+	if b < t.first {
+		return 1
+	}
+	return min(t.most, t.end-b)
+}
+
+// together are the lines of windows whose windows all have full size; none where lines do not begin a number of windows apart.
+func (j *pooling[T]) together(s *poolScratch) (t togetherLines) {
+	w, across := &j.windows, s.ranges[2]
+	step := w.Stride[1] * j.x.strides[1]
+	low, high := fullWindows(across, w.Kernel[2])
+	if len(across) == 0 || low > 0 || high < len(across) || j.x.strides[1] != j.x.dims[2] || step%w.Stride[2] != 0 || step/w.Stride[2] > mostPitch {
+		return t
+	}
+	t.pitch = int(step / w.Stride[2])
+	t.first, t.end = fullWindows(s.ranges[1], w.Kernel[1])
+	t.most = (block-len(across))/t.pitch + 1
+	return t
 }
 
 // tapsOf are the elements of a window that sees these lines: how far from its first, in memory and in the plane.
@@ -124,6 +168,11 @@ func (j *pooling[T]) storeLine(best []T, at []int32, to, place int64) {
 	case j.narrow:
 		for i, v := range at {
 			j.places32[place+int64(i)*step] = v
+		}
+	case step == 1:
+		numbers := j.places.data[place:][:len(at)]
+		for i, v := range at {
+			numbers[i] = int64(v)
 		}
 	default:
 		for i, v := range at {

@@ -21,7 +21,7 @@ func TestWaysOfMaxPoolAgree(t *testing.T) {
 	for round := range 2000 {
 		kernel := [op.MaxSpatial]int64{1 + rng.Int64N(2), 1 + rng.Int64N(2), 1 + rng.Int64N(4)}
 		stride, n := 2+rng.Int64N(3), int(1+rng.Int64N(5))
-		x := image[float32]{dims: [op.MaxSpatial]int64{2, 3, 40}, strides: [op.MaxSpatial]int64{120, 40, 1}, data: make([]float32, 240)}
+		x := image[float32]{data: make([]float32, 240), planes: planes{dims: [op.MaxSpatial]int64{2, 3, 40}, strides: [op.MaxSpatial]int64{120, 40, 1}}}
 		for i := range x.data {
 			x.data[i] = values[rng.IntN(len(values))]
 			if round%3 == 0 && rng.IntN(6) == 0 {
@@ -92,6 +92,64 @@ func TestMaxPoolWithoutIndices(t *testing.T) {
 			require.NoError(t, runPlan(r, must(r.Compile(&graphs[0].Plan)), got), name)
 			require.NoError(t, runPlan(r, must(r.Compile(&graphs[1].Plan)), want), name)
 			require.Equal(t, bytesOut(want)[0], bytesOut(got)[0], "%s, %s", name, d)
+		}
+	}
+}
+
+// Lines of windows that are looked at together have the largest elements and the indices that a comparison in order finds, with and
+// without rows and columns that no window sees, padding above and below, indices of both widths, and results with gaps.
+func TestMaxPoolOfShortLines(t *testing.T) {
+	r := newRig(t, Config{Threads: 2})
+	rng := rand.New(rand.NewPCG(3, 4))
+	ints := func(n ...int64) op.Value { return op.Value{Kind: op.Ints, Ints: n} }
+	values := []float64{0, math.Copysign(0, -1), 1, -1, 2, math.Inf(1), math.Inf(-1), math.NaN()}
+	for round := range 200 {
+		h, w := 2+rng.Int64N(30), 2+rng.Int64N(40)
+		kernel := [2]int64{1 + rng.Int64N(min(3, h)), 1 + rng.Int64N(min(3, w))}
+		stride, padding := [2]int64{1 + rng.Int64N(3), 1 + rng.Int64N(2)}, rng.Int64N((kernel[0]+1)/2+1)/2
+		outH, outW := (h+2*padding-kernel[0])/stride[0]+1, (w-kernel[1])/stride[1]+1
+		in := make([]float64, 2*3*h*w)
+		for i := range in {
+			in[i] = values[rng.IntN(len(values)-round%2)]
+		}
+		wide, indices := dims(2, 3, outH, outW), dtype.Int64
+		if round%4 == 0 { // results with gaps, in lines and between them
+			wide.Strides[3] = 2
+			for axis, n := range []int64{3 * outH * (2*outW + 3), outH * (2*outW + 3), 2*outW + 3} {
+				wide.Strides[axis] = n
+			}
+		}
+		if round%3 == 0 {
+			indices = dtype.Int32
+		}
+		best, places := of(dtype.Float32, wide), of(indices, wide)
+		c := &device.Call{
+			Op: op.IDMaxPool, In: operands(of(dtype.Float32, dims(2, 3, h, w), in...)), Out: operands(best, places),
+			Attrs: make(op.Attrs, len(op.ByID(op.IDMaxPool).Attrs)),
+		}
+		c.Attrs[op.MaxPoolKernelSize], c.Attrs[op.MaxPoolStride], c.Attrs[op.MaxPoolPadding] = ints(kernel[:]...), ints(stride[:]...), ints(padding, padding, 0, 0)
+		require.NoError(t, op.ByID(op.IDMaxPool).Fill(c.Attrs))
+		require.NoError(t, r.call("max_pool", c))
+		numbers, found, i := places.ints(), best.values(), 0
+		for plane := range int64(6) {
+			for a := range outH {
+				for b := range outW {
+					number := int64(-1)
+					for y := max(a*stride[0]-padding, 0); y < min(a*stride[0]-padding+kernel[0], h); y++ {
+						for x := b * stride[1]; x < b*stride[1]+kernel[1]; x++ {
+							now, v := y*w+x, in[plane*h*w+y*w+x]
+							if number < 0 || v > in[plane*h*w+number] || v != v && in[plane*h*w+number] == in[plane*h*w+number] { //nolint:gocritic,staticcheck // nan
+								number = now
+							}
+						}
+					}
+					want := in[plane*h*w+number]
+					if number != numbers[i] || math.Float64bits(want) != math.Float64bits(found[i]) && want == want { //nolint:gocritic,staticcheck // nan
+						t.Fatalf("round %d, plane %d, window %d, %d of %d x %d: got %g, number %d; want %g, number %d", round, plane, a, b, h, w, found[i], numbers[i], want, number)
+					}
+					i++
+				}
+			}
 		}
 	}
 }

@@ -19,9 +19,8 @@ import (
 
 // pool is the kernel of an operator for planes whose elements are computed in T.
 type pool[T number] struct {
-	dtype  dtype.DType // of T
-	native bool        // elements are of that dtype
-	lowest T           // the smallest finite number of the dtype of the elements
+	stager
+	lowest T // the smallest finite number of the dtype of the elements
 	larger func(dst, a, b []T)
 	plane  func(j *pooling[T], image, channel int64, s *poolScratch) error
 	jobs   sync.Pool
@@ -79,13 +78,13 @@ func registerUnpool[T number](d, in dtype.DType) {
 }
 
 func newPool[T number](d, in dtype.DType, plane func(*pooling[T], int64, int64, *poolScratch) error) *pool[T] {
-	return &pool[T]{dtype: in, native: d == in, plane: plane}
+	return &pool[T]{stager: stager{in, d == in}, plane: plane}
 }
 
 // pooling is one call.
 type pooling[T number] struct {
 	*pool[T]
-	windows  op.Windows
+	poolWindows
 	x, y     image[T]
 	places   image[int64] // the indices; of max_pool the layout alone where they are int32
 	places32 []int32
@@ -95,8 +94,14 @@ type pooling[T number] struct {
 	staging
 }
 
+// stager is what a pool does whatever T is: it is there once, and not for each T.
+type stager struct {
+	dtype  dtype.DType // of T
+	native bool        // elements are of that dtype
+}
+
 // cost takes an element of a window for an addition and a half.
-func (k *pool[T]) cost(c *device.Call) int64 {
+func (k stager) cost(c *device.Call) int64 {
 	cost := max(c.In[0].Numel(), c.Out[0].Numel())
 	if i := op.ByID(c.Op).AttrIndex("kernel_size"); i >= 0 {
 		under := min(c.In[0].Numel(), c.Out[0].Numel())
@@ -109,39 +114,49 @@ func (k *pool[T]) cost(c *device.Call) int64 {
 }
 
 // workspace has room for the elements of both sides as elements of T.
-func (k *pool[T]) workspace(c *device.Call) int64 {
+func (k stager) workspace(c *device.Call) int64 {
 	if k.native {
 		return 0
 	}
-	return packedSize[T](&c.In[0]) + packedSize[T](&c.Out[0])
+	return k.room(&c.In[0]) + k.room(&c.Out[0])
+}
+
+// room is what an operand takes as elements of T.
+func (k stager) room(o *device.Operand) int64 { return roundUp(o.Numel() * k.dtype.Size()) }
+
+// stage makes the operands ones of elements of T, in the workspace where they are not, and copies the input there.
+func (k stager) stage(t *threads, c *device.Call, s *staging, x, y *device.Operand) error {
+	*x, *y = c.In[0], c.Out[0]
+	if k.native {
+		return nil
+	}
+	if c.Workspace == nil {
+		return status.Errorf(status.Internal, "[pool] got no workspace; want %d bytes", k.workspace(c))
+	}
+	// SAFETY: the workspace has room for both; see workspace.
+	*x = device.Operand{Addr: c.Workspace, DType: k.dtype, Layout: shape.Contiguous(x.Shape)}
+	*y = device.Operand{Addr: unsafe.Add(c.Workspace, k.room(x)), DType: k.dtype, Layout: shape.Contiguous(y.Shape)}
+	if x.Numel() == 0 {
+		return nil
+	}
+	return s.copy(t, &c.In[0], x)
 }
 
 // run stages what has to be, pools planes, and converts the result.
 func (k *pool[T]) run(t *threads, c *device.Call) error {
-	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, c.In[0].Rank-2)
-	if err != nil {
-		return err
-	}
 	j, _ := k.jobs.Get().(*pooling[T])
 	if j == nil {
 		j = &pooling[T]{pool: k}
 	}
 	defer k.jobs.Put(j)
-	x, y := c.In[0], c.Out[0]
-	if !k.native {
-		if c.Workspace == nil {
-			return status.Errorf(status.Internal, "[pool] got no workspace; want %d bytes", k.workspace(c))
-		}
-		// SAFETY: the workspace has room for both; see workspace.
-		x = device.Operand{Addr: c.Workspace, DType: k.dtype, Layout: shape.Contiguous(x.Shape)}
-		y = device.Operand{Addr: unsafe.Add(c.Workspace, packedSize[T](&x)), DType: k.dtype, Layout: shape.Contiguous(y.Shape)}
-		if x.Numel() > 0 {
-			if err := j.copy(t, &c.In[0], &x); err != nil {
-				return err
-			}
-		}
+	if err := j.read(c); err != nil {
+		return err
 	}
-	j.open(c, &w, &x, &y)
+	var x, y device.Operand
+	if err := k.stage(t, c, &j.staging, &x, &y); err != nil {
+		return err
+	}
+	j.open(c, &x, &y)
 	if narrow, ok := any(j).(*pooling[float32]); ok && k.native && deep(c, &x, &y) {
 		work := (*deepPooling)(narrow)
 		return t.each(work, c, work.lines(), k.cost(c))
@@ -153,16 +168,28 @@ func (k *pool[T]) run(t *threads, c *device.Call) error {
 	return j.copy(t, &y, &c.Out[0])
 }
 
+// poolWindows are the windows of a call. They move along the axes of images, three in any case.
+type poolWindows struct{ windows op.Windows }
+
+// read reads the attributes of a call.
+func (p *poolWindows) read(c *device.Call) error {
+	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, c.In[0].Rank-2)
+	if err != nil {
+		return err
+	}
+	p.windows = w
+	p.windows.Axes = op.MaxSpatial
+	p.windows.Kernel, p.windows.Stride = spatial(w.Kernel, w.Axes, 1), spatial(w.Stride, w.Axes, 1)
+	p.windows.Before, p.windows.Behind = spatial(w.Before, w.Axes, 0), spatial(w.Behind, w.Axes, 0)
+	return nil
+}
+
 // The operands of a call are looked at once, before the threads begin; a plane then needs two additions to be found.
 //
-// open reads the operands and the attributes. Windows move along the axes of images, three in any case.
-func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
+// open reads the operands.
+func (j *pooling[T]) open(c *device.Call, x, y *device.Operand) {
 	j.x.open(x)
 	j.y.open(y)
-	j.windows = *w
-	j.windows.Axes = op.MaxSpatial
-	j.windows.Kernel, j.windows.Stride = spatial(w.Kernel, w.Axes, 1), spatial(w.Stride, w.Axes, 1)
-	j.windows.Before, j.windows.Behind = spatial(w.Before, w.Axes, 0), spatial(w.Behind, w.Axes, 0)
 	switch c.Op {
 	case op.IDMaxUnpool:
 		j.places.open(&c.In[1])
@@ -175,7 +202,7 @@ func (j *pooling[T]) open(c *device.Call, w *op.Windows, x, y *device.Operand) {
 			var narrow image[int32]
 			narrow.open(&c.Out[1])
 			j.places32 = narrow.data
-			j.places = image[int64]{origin: narrow.origin, perImage: narrow.perImage, perChannel: narrow.perChannel, dims: narrow.dims, strides: narrow.strides}
+			j.places = image[int64]{planes: narrow.planes}
 		} else {
 			j.places.open(&c.Out[1])
 		}
@@ -213,8 +240,8 @@ func (j *pooling[T]) measure(s *poolScratch, windows, plane *[op.MaxSpatial]int6
 }
 
 // start is the index of the first element of a plane.
-func (im *image[T]) start(img, channel int64) int64 {
-	return im.origin + img*im.perImage + channel*im.perChannel
+func (p *planes) start(img, channel int64) int64 {
+	return p.origin + img*p.perImage + channel*p.perChannel
 }
 
 // poolRows are the lines of a plane that a window touches.
@@ -223,8 +250,16 @@ type poolRows struct{ fromA, toA, fromB, toB int64 }
 func rowsOf(a, b *span) poolRows { return poolRows{a.low, a.high, b.low, b.high} }
 
 // offset is how far an element of a plane is from its first.
-func (im *image[T]) offset(at *[op.MaxSpatial]int64) int64 {
-	return at[0]*im.strides[0] + at[1]*im.strides[1] + at[2]*im.strides[2]
+func (p *planes) offset(at *[op.MaxSpatial]int64) int64 {
+	return at[0]*p.strides[0] + at[1]*p.strides[1] + at[2]*p.strides[2]
+}
+
+// element is offset for an element of any plane by its number. Planes with holes are rare: it is not inlined for the size of the library.
+//
+//go:noinline
+func (p *planes) element(number int64) int64 {
+	c := cursorAt(&p.dims, number)
+	return p.offset(&c.at)
 }
 
 // meanPlane is avg_pool of a plane. The divisor is a product of whole numbers, and as in Paddle it may be 0 or less for a
@@ -283,9 +318,8 @@ func spreadPlane[T float32 | float64](j *pooling[T], img, channel int64, s *pool
 		}
 		return nil
 	}
-	for i := range s.sums {
-		at := cursorAt(&j.y.dims, int64(i)).at
-		j.y.data[to+j.y.offset(&at)] = T(s.sums[i])
+	for i, sum := range s.sums {
+		j.y.data[to+j.y.element(int64(i))] = T(sum)
 	}
 	return nil
 }
@@ -315,17 +349,15 @@ func placePlane[T number](j *pooling[T], img, channel int64, _ *poolScratch) err
 		return placeFlat(y, j.x.data[from:][:j.x.plane()], indices.data[indices.start(img, channel):], j.add)
 	}
 	for i := range j.y.plane() {
-		at := cursorAt(&j.y.dims, i).at
-		j.y.data[to+j.y.offset(&at)] = 0
+		j.y.data[to+j.y.element(i)] = 0
 	}
 	for i := range j.x.plane() {
-		at := cursorAt(&j.x.dims, i).at
-		number := indices.data[indices.start(img, channel)+indices.offset(&at)]
+		number := indices.data[indices.start(img, channel)+indices.element(i)]
 		if number < 0 || number >= j.y.plane() {
 			return outside(number, j.y.plane())
 		}
-		place, v := cursorAt(&j.y.dims, number).at, j.x.data[from+j.x.offset(&at)]
-		if element := &j.y.data[to+j.y.offset(&place)]; j.add {
+		v := j.x.data[from+j.x.element(i)]
+		if element := &j.y.data[to+j.y.element(number)]; j.add {
 			*element += v
 		} else {
 			*element = v

@@ -14,13 +14,13 @@ func init() {
 	for _, d := range dtype.All.Members() {
 		switch d.Size() {
 		case 1:
-			register(op.IDWhere, d, newWhere(choose[uint8]))
+			register(op.IDWhere, d, newWhere(vec.ChooseRow[uint8]))
 		case 2:
-			register(op.IDWhere, d, newWhere(choose[uint16]))
+			register(op.IDWhere, d, newWhere(vec.ChooseRow[uint16]))
 		case 4:
-			register(op.IDWhere, d, newWhere(choose[uint32]))
+			register(op.IDWhere, d, newWhere(vec.Choose))
 		case 8:
-			register(op.IDWhere, d, newWhere(choose[uint64]))
+			register(op.IDWhere, d, newWhere(vec.ChooseRow[uint64]))
 		}
 	}
 	register(op.IDClip, dtype.Uint8, newClip(raised[uint8], lowered[uint8]))
@@ -39,12 +39,15 @@ func init() {
 // where is out[i] = condition[i] ? x[i] : y[i].
 type where struct {
 	effort
-	choose func(dst, condition, a, b unsafe.Pointer, n int64)
+	choose func(to, condition, x, y unsafe.Pointer, n int64)
 }
 
 // newWhere counts twice an addition: three operands are read.
-func newWhere(choose func(dst, condition, a, b unsafe.Pointer, n int64)) kernel {
-	return &where{effortOf(plain, plain, 2), choose}
+// SAFETY: see slice.
+func newWhere[T uint8 | uint16 | uint32 | uint64](row func(dst []T, condition []uint8, x, y []T)) kernel {
+	return &where{effortOf(plain, plain, 2), func(to, condition, x, y unsafe.Pointer, n int64) {
+		row(slice[T](to, n), slice[uint8](condition, n), slice[T](x, n), slice[T](y, n))
+	}}
 }
 
 // run splits the elements over the threads.
@@ -70,19 +73,6 @@ func (k *where) part(c *device.Call, lo, hi int64) error {
 		lo += n
 	}
 	return nil
-}
-
-// choose takes each of n elements at dst, as bits of type T, from x where the condition is not 0, else from y.
-// SAFETY: see slice.
-func choose[T uint8 | uint16 | uint32 | uint64](to, condition, x, y unsafe.Pointer, n int64) {
-	dst, a, b := slice[T](to, n), slice[T](x, n), slice[T](y, n)
-	for i, holds := range slice[uint8](condition, n) {
-		x, y := a[i], b[i] // both, so that there is no branch to mispredict
-		if holds == 0 {
-			x = y
-		}
-		dst[i] = x
-	}
 }
 
 // clip is out[i] = min(max(x[i], low[i]), high[i]). It reads and writes through one coding.

@@ -20,8 +20,9 @@ const (
 
 // Calls that follow each other closely, as those of a program do, find the workers awake.
 const (
-	patience = 50 * time.Microsecond // how long a thread watches for what it waits for before it sleeps
-	vigil    = time.Millisecond      // the same while calls are running that have no work for it
+	patience     = 50 * time.Microsecond // how long a thread watches for what it waits for before it sleeps
+	mostPatience = 8 * patience          // the same for a worker that has slept for less several times
+	vigil        = time.Millisecond      // the same while calls are running that have no work for it
 )
 
 // splitter is work that falls into independent pieces numbered from 0.
@@ -51,7 +52,7 @@ func startThreads(count int) *threads {
 	t := &threads{workers: make([]worker, count-1)}
 	t.batches.New = func() any { return newBatch(&t.batches, count) }
 	for i := range t.workers {
-		t.workers[i].wake = make(chan struct{}, 1)
+		t.workers[i].wake, t.workers[i].patience = make(chan struct{}, 1), patience
 		t.ended.Go(func() { t.workers[i].serve(t) })
 	}
 	return t

@@ -162,6 +162,20 @@ func TestSleepersAreLeftAlone(t *testing.T) {
 	require.EqualValues(t, asleep, pool.workers[0].state.Load())
 }
 
+// TestPatienceIsLearned has sleeps that are short, which make a worker watch longer up to a limit, and a long one, after which it
+// watches as at first.
+func TestPatienceIsLearned(t *testing.T) {
+	w := worker{patience: patience}
+	for _, want := range []time.Duration{2, 4, 8, 8} {
+		w.learn(patience)
+		require.Equal(t, want*patience, w.patience)
+	}
+	w.learn(mostPatience)
+	require.Equal(t, mostPatience, w.patience)
+	w.learn(mostPatience + 1)
+	require.Equal(t, patience, w.patience)
+}
+
 // bomb panics in its last piece.
 type bomb struct{ done tally }
 

@@ -7,9 +7,10 @@ import (
 
 // worker is a goroutine of the pool. Between two batches it watches for the next one, and after a while it sleeps.
 type worker struct {
-	state atomic.Int32
-	wake  chan struct{}
-	_     [64]byte // the next worker's state is in another cache line
+	state    atomic.Int32
+	wake     chan struct{}
+	patience time.Duration // how long it watches before it sleeps
+	_        [64]byte      // the next worker's state is in another cache line
 }
 
 // States of a worker. It sets them itself, except that the thread that wakes it sets watching.
@@ -51,7 +52,7 @@ func (w *worker) serve(t *threads) {
 
 // await joins the next batch; none when the pool is closed.
 func (w *worker) await(t *threads) (*atomic.Pointer[batch], *batch) {
-	for watch := newWatch(); ; pause() {
+	for watch := newWatch(w.patience); ; pause() {
 		for i := range t.shelves {
 			if b := t.shelves[i].Load(); b != nil && b.join() {
 				return &t.shelves[i], b
@@ -62,27 +63,38 @@ func (w *worker) await(t *threads) (*atomic.Pointer[batch], *batch) {
 		}
 		if !watch.lasts(t.running.Load() > 0) {
 			w.sleep(t)
-			watch = newWatch()
+			watch = newWatch(w.patience)
 		}
 	}
 }
 
 // sleep returns when the worker has been woken, or at once if work has come since it looked.
 func (w *worker) sleep(t *threads) {
+	begun := time.Since(epoch)
 	w.state.Store(asleep)
-	if (t.closed.Load() || t.offered()) && w.state.CompareAndSwap(asleep, watching) {
+	if !(t.closed.Load() || t.offered()) || !w.state.CompareAndSwap(asleep, watching) {
+		<-w.wake
+	}
+	w.learn(time.Since(epoch) - begun)
+}
+
+// learn sets how long the worker watches from now on: longer if it has slept so shortly that it need not have slept at all, else no
+// longer than at first. So a training step finds its workers awake behind what Python and small calls do between two large ones.
+func (w *worker) learn(slept time.Duration) {
+	if slept > mostPatience {
+		w.patience = patience
 		return
 	}
-	<-w.wake
+	w.patience = min(2*w.patience, mostPatience)
 }
 
 // watch says how long a thread watches for what it waits for.
-type watch struct{ begun, quiet time.Duration }
+type watch struct{ begun, quiet, patience time.Duration }
 
 // newWatch is a watch that begins now.
-func newWatch() watch {
+func newWatch(patience time.Duration) watch {
 	now := time.Since(epoch)
-	return watch{now, now}
+	return watch{now, now, patience}
 }
 
 // lasts reports whether to go on watching: for a while beyond the last time that a call was running, and with a limit.
@@ -95,5 +107,5 @@ func (w *watch) lasts(running bool) bool {
 	if now-w.begun > patience {
 		yield()
 	}
-	return now-w.quiet <= patience && now-w.begun <= vigil
+	return now-w.quiet <= w.patience && now-w.begun <= vigil
 }

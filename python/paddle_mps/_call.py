@@ -388,7 +388,7 @@ def written(out: Any, function: Callable[..., Tensor], *arguments: Any) -> bool:
         for x, (_, flags) in zip(operands, row.operands):
             if not isinstance(x, Tensor) and not weak(x, kind, flags):
                 return False
-    if asks(out, *operands):
+    if asks(*operands) if operands[0] is out else asks(out, *operands):
         return False
     writer(function)(out, *arguments)
     return True

@@ -9,11 +9,9 @@ import numpy as np
 
 from . import _grad
 from ._convert import tensor
-from ._creation import filled
 from ._errors import check
-from ._indexing import fill
 from ._library import GradHook, library, quick
-from ._objects import Tensor, asked, meta, replace, retained, view
+from ._objects import Tensor, asked, replace, retained, view
 
 
 class Hook:
@@ -126,17 +124,14 @@ class GradientMethods:
         return None if found is None else found.numpy()
 
     def clear_grad(self: Any, set_to_zero: bool = True) -> None:
-        """Sets the gradient to zeros, in its memory, if there is one, or with set_to_zero=False to None."""
-        found = self.grad
-        if found is None:
-            return
-        if not set_to_zero:
+        """Sets the gradient to zeros if there is one, or with set_to_zero=False to None.
+
+        The zeros are in its memory if the program has another tensor over that.
+        """
+        if set_to_zero:
+            check(quick.pmps_tensor_zero_grad(self._handle))
+        elif _grad.info(self).has_grad:
             self.grad = None
-        elif _grad.info(found).requires_grad:
-            m = meta(found)
-            self.grad = filled(m.shape, 0, m.dtype, m.place)
-        else:
-            fill(found, 0)
 
     def clear_gradient(self: Any, set_to_zero: bool = True) -> None:
         """`clear_grad`."""

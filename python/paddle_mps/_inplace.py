@@ -28,7 +28,8 @@ def in_place(
     """
     name = function.__name__
     mine = tensor(x, name + "_", "x")
-    _grad.graded_leaf(mine, name + "_")
+    if _grad.is_grad_enabled():  # else nothing is refused
+        _grad.graded_leaf(mine, name + "_")
     try:
         if operator is not None and written(mine, operator, mine, *arguments):
             return mine

@@ -145,6 +145,7 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pmps_tensor_get_grad_info": (Error, (Tensor, POINTER(GradInfo))),
     "pmps_tensor_get_grad": (Error, (Tensor, NewTensor)),
     "pmps_tensor_set_grad": (Error, (Tensor, Tensor)),
+    "pmps_tensor_zero_grad": (Error, (Tensor,)),
     "pmps_tensor_retain_grad": (Error, (Tensor,)),
     "pmps_tensor_detach": (Error, (Tensor, NewTensor)),
     "pmps_tensor_add_grad_hook": (Error, (Tensor, GradHook, Deleter, c_void_p, POINTER(c_uint64))),

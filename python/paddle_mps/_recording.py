@@ -10,10 +10,9 @@ from ._objects import Tensor, asked, grad_info, is_grad_enabled
 
 def asks(*tensors: Any) -> bool:
     """Whether calls with these operands are recorded: one of them has stop_gradient=False, and recording is on."""
-    if not asked:
+    if not asked or not is_grad_enabled():
         return False
-    wanted = any(isinstance(x, Tensor) and grad_info(x).requires_grad for x in tensors)
-    return wanted and is_grad_enabled()
+    return any(isinstance(x, Tensor) and grad_info(x).requires_grad for x in tensors)
 
 
 def refuse(name: str, *tensors: Any) -> None:

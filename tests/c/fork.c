@@ -206,6 +206,7 @@ static void gradient_calls(void) {
   FORKED(pmps_tensor_get_grad_info(tensor, &info));
   FORKED(pmps_tensor_get_grad(tensor, &t));
   FORKED(pmps_tensor_set_grad(tensor, NULL));
+  FORKED(pmps_tensor_zero_grad(tensor));
   FORKED(pmps_tensor_retain_grad(tensor));
   FORKED(pmps_tensor_detach(tensor, &t));
   FORKED(pmps_tensor_add_grad_hook(tensor, no_hook, NULL, NULL, &id));

@@ -63,7 +63,19 @@ static void squares_are_differentiated(void) {
     y = apply(PMPS_OP_ADD, x, x);
     OK(backward(y, false));
     EXPECT(keeps(x, 2, 4, 6)); /* added up */
+    OK(pmps_tensor_zero_grad(x));
+    EXPECT(about(x).has_grad && keeps(x, 0, 0, 0));
+    pmps_tensor *mine = NULL, *z = apply(PMPS_OP_ADD, x, x);
+    OK(pmps_tensor_get_grad(x, &mine));
+    OK(backward(z, false));
+    EXPECT(holds(mine, 2, 2, 2));
+    OK(pmps_tensor_zero_grad(x));
+    EXPECT(holds(mine, 0, 0, 0)); /* in its memory */
+    pmps_tensor_free(mine);
+    pmps_tensor_free(z);
     OK(pmps_tensor_set_grad(x, NULL));
+    EXPECT(!about(x).has_grad);
+    OK(pmps_tensor_zero_grad(x)); /* there is none */
     EXPECT(!about(x).has_grad);
     OK(pmps_tensor_set_grad(x, y));
     EXPECT(keeps(x, 0, 2, 4));
@@ -274,6 +286,7 @@ static void bad_arguments_are_refused(void) {
     INVALID(pmps_tensor_get_grad_info(bad[i], &info));
     INVALID(pmps_tensor_get_grad(bad[i], &out));
     INVALID(pmps_tensor_set_grad(bad[i], x));
+    INVALID(pmps_tensor_zero_grad(bad[i]));
     INVALID(pmps_tensor_retain_grad(bad[i]));
     INVALID(pmps_tensor_detach(bad[i], &out));
     INVALID(pmps_tensor_add_grad_hook(bad[i], hook, close_it, &closed, &id));

@@ -498,6 +498,7 @@ CALL(pmps_tensor_set_grad) {
   uint64_t h = any(&tensors);
   ended(pmps_tensor_set_grad(AS(pmps_tensor, h), AS(pmps_tensor, one_in(3) ? 0 : one_in(3) ? h : any(&tensors))));
 }
+CALL(pmps_tensor_zero_grad) { ended(pmps_tensor_zero_grad(AS(pmps_tensor, any(&tensors)))); }
 CALL(pmps_tensor_retain_grad) { ended(pmps_tensor_retain_grad(AS(pmps_tensor, any(&tensors)))); }
 CALL(pmps_tensor_detach) {
   pmps_tensor *t = NULL;

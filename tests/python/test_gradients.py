@@ -266,6 +266,62 @@ def test_leaves_add_up():
     assert x.gradient() is None
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_cleared_gradients(dtype):
+    x = paddle.to_tensor([1.0, 2.0], dtype=dtype, stop_gradient=False)
+    x.clear_grad()
+    assert x.grad is None  # nothing to clear
+
+    def step():
+        (x * 2).sum().backward(paddle.ones([], dtype=dtype))
+
+    for held in (False, True, False):
+        step()
+        mine = x.grad if held else None
+        x.clear_grad()
+        x.clear_grad()
+        if held:
+            np.testing.assert_array_equal(mine.numpy(), [0, 0])
+        step()
+        step()
+        np.testing.assert_array_equal(x.grad.numpy(), [4, 4])
+        assert x.grad.dtype == x.dtype and x.grad.stop_gradient
+        if held and not x.grad.is_complex():
+            np.testing.assert_array_equal(mine.numpy(), [4, 4])
+        x.clear_grad()
+        np.testing.assert_array_equal(x.grad.numpy(), [0, 0])
+        x.grad.add_(paddle.ones([2], dtype=dtype))  # the zeros are there once they have been asked for
+        np.testing.assert_array_equal(x.grad.numpy(), [1, 1])
+        x.clear_grad()
+        x.grad = None
+        assert x.grad is None
+
+
+def test_clearing_frees_memory_until_zeros_are_asked_for():
+    x = paddle.to_tensor(np.ones(1 << 16, np.float32), stop_gradient=False)
+    x.sum().backward()
+    before = paddle.device.memory_allocated("cpu")
+    x.clear_grad()
+    assert paddle.device.memory_allocated("cpu") <= before - 4 * 2**16
+    assert graded(x) and not x.grad.numpy().any()
+
+
+def test_clearing_gradients_of_other_kinds():
+    x = leaf(1.0, 2.0)
+    y = x * x
+    y.retain_grads()
+    y.sum().backward()
+    y.clear_grad()
+    np.testing.assert_array_equal(y.grad.numpy(), [0, 0])
+    x.clear_grad()
+    (g,) = paddle.grad((x**3).sum(), [x], create_graph=True)
+    x.grad = g
+    x.clear_grad()
+    np.testing.assert_array_equal(x.grad.numpy(), [0, 0])
+    np.testing.assert_array_equal(g.numpy(), [3, 12])
+    paddle.to_tensor([1.0]).clear_grad()  # which asks for none, and has none
+
+
 def test_a_gradient_shares_no_memory_with_what_was_given():
     x, g = leaf(1.0, 2.0), paddle.to_tensor([3.0, 4.0])
     (x + 0.0).backward(g)

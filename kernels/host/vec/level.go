@@ -38,6 +38,7 @@ type table struct {
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
 
 	lessInt32 func(dst []uint8, a, b []int32)
+	choose    func(dst []uint32, condition []uint8, a, b []uint32)
 
 	bitwise    [bitwiseCount]func(dst, a, b []uint8)
 	logicalNot func(dst, src []uint8)
@@ -132,6 +133,7 @@ func portableTable() *table {
 		equal:     equalRow,
 		notEqual:  notEqualRow,
 		lessInt32: lessInt32Row,
+		choose:    ChooseRow[uint32],
 
 		bitwise:    wordLoops,
 		logicalNot: logicalNotRow,
