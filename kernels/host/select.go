@@ -14,13 +14,13 @@ func init() {
 	for _, d := range dtype.All.Members() {
 		switch d.Size() {
 		case 1:
-			register(op.IDWhere, d, newWhere(choose[uint8]))
+			register(op.IDWhere, d, newWhere(1, choose[uint8]))
 		case 2:
-			register(op.IDWhere, d, newWhere(choose[uint16]))
+			register(op.IDWhere, d, newWhere(2, choose[uint16]))
 		case 4:
-			register(op.IDWhere, d, newWhere(choose[uint32]))
+			register(op.IDWhere, d, newWhere(4, choose[uint32]))
 		case 8:
-			register(op.IDWhere, d, newWhere(choose[uint64]))
+			register(op.IDWhere, d, newWhere(8, choose[uint64]))
 		}
 	}
 	register(op.IDClip, dtype.Uint8, newClip(raised[uint8], lowered[uint8]))
@@ -42,16 +42,46 @@ type where struct {
 	choose func(dst, condition, a, b unsafe.Pointer, n int64)
 }
 
-// newWhere counts twice an addition: three operands are read.
-func newWhere(choose func(dst, condition, a, b unsafe.Pointer, n int64)) kernel {
-	return &where{effortOf(plain, plain, 2), choose}
+// newWhere is for elements of size bytes. It counts twice an addition: three operands are read.
+func newWhere(size int64, choose func(dst, condition, a, b unsafe.Pointer, n int64)) kernel {
+	k := &where{effortOf(plain, plain, 2), choose}
+	if vec.HasStreams() {
+		k.choose = inLines(size, false, choose)
+		past := *k
+		past.choose = inLines(size, true, choose)
+		k.past = &past
+	}
+	return k
+}
+
+// inLines chooses whole lines of the cache in vectors, and the elements before and behind these by rows.
+// SAFETY: see streamedRows.
+//
+//go:noinline
+func inLines(size int64, past bool, rows func(dst, condition, a, b unsafe.Pointer, n int64)) func(dst, condition, a, b unsafe.Pointer, n int64) {
+	return func(dst, condition, a, b unsafe.Pointer, n int64) {
+		head, whole := wholeLines(dst, n, size)
+		rows(dst, condition, a, b, head)
+		if whole > 0 {
+			at := head * size
+			vec.Choose(size, past, unsafe.Add(dst, at), unsafe.Add(condition, head), unsafe.Add(a, at), unsafe.Add(b, at), whole*size)
+		}
+		if done := head + whole; done < n {
+			at := done * size
+			rows(unsafe.Add(dst, at), unsafe.Add(condition, done), unsafe.Add(a, at), unsafe.Add(b, at), n-done)
+		}
+	}
 }
 
 // run splits the elements over the threads.
 func (k *where) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
-// part computes elements lo to hi-1 through tracks.
+// part computes elements lo to hi-1: on memory itself where all operands are contiguous, else through tracks.
 func (k *where) part(c *device.Call, lo, hi int64) error {
+	if allContiguous(c.Out) && allContiguous(c.In) {
+		k.choose(addressOf(&c.Out[0], lo), addressOf(&c.In[0], lo), addressOf(&c.In[1], lo), addressOf(&c.In[2], lo), hi-lo)
+		return nil
+	}
 	var store [4]device.Operand
 	out, in := arranged(c, store[:0])
 	f := newFrame()

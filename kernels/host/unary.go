@@ -153,7 +153,12 @@ func init() {
 	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
 		register(id, dtype.Bool, newRows(plain, plain, 1, copyRow[uint8]))
 	}
-	register(op.IDLogicalNot, dtype.Bool, predicate(vec.LogicalNot))
+	for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8, dtype.Int8} {
+		register(op.IDLogicalNot, d, predicate(vec.LogicalNot))
+	}
+	register(op.IDLogicalNot, dtype.Int16, predicate(isZero[int16]))
+	register(op.IDLogicalNot, dtype.Int32, predicate(isZero[int32]))
+	register(op.IDLogicalNot, dtype.Int64, predicate(isZero[int64]))
 	inVectors := map[op.ID]func([]uint8, []float32){
 		op.IDLogicalNot: against(0, vec.Equal, nil),
 		op.IDIsnan:      func(dst []uint8, src []float32) { vec.NotEqual(dst, src, src) },
@@ -216,10 +221,9 @@ func registerUnaryIntegers[T integer](d dtype.DType) {
 	for _, id := range []op.ID{op.IDFloor, op.IDCeil, op.IDRound, op.IDTrunc} {
 		add(id, copyRow[T])
 	}
-	register(op.IDLogicalNot, d, predicate(isZero[T]))
-	register(op.IDIsnan, d, predicate(never[T]))
-	register(op.IDIsinf, d, predicate(never[T]))
-	register(op.IDIsfinite, d, predicate(always[T]))
+	register(op.IDIsnan, d, predicate(never))
+	register(op.IDIsinf, d, predicate(never))
+	register(op.IDIsfinite, d, predicate(always))
 }
 
 // registerPredicates adds the questions about floats that compute with T.
@@ -276,11 +280,11 @@ func isFinite(dst []uint8, src []float64) {
 	}
 }
 
-// never is false for all elements: integers are neither nan nor infinite.
-func never[T any](dst []uint8, _ []T) { clear(dst) }
+// never is false for all elements, of any type: integers are neither nan nor infinite.
+func never(dst, _ []uint8) { clear(dst) }
 
-// always is true for all elements: integers are finite.
-func always[T any](dst []uint8, _ []T) {
+// always is true for all elements, of any type: integers are finite.
+func always(dst, _ []uint8) {
 	for i := range dst {
 		dst[i] = 1
 	}
