@@ -9,9 +9,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
-// streamFrom is the bytes from which a result is written past the cache. From a quarter of the last cache on, that takes no longer
-// than ordinary stores do together with a step that reads the result; from a half on, it takes 0.7 of the time. The limit is for
-// processors that share a large cache among many cores.
+// streamFrom is the bytes from which a result is written past the cache; RATIONALE.md has the measurements. The limit is for
+// processors that share a large cache among many cores. Tests change it.
 var streamFrom = min(lastCache()/2, 32<<20)
 
 // streams are the operators of float32 whose kernels have a loop that writes past the cache; those of vec.Binary have one of float64
