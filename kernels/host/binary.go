@@ -113,7 +113,7 @@ func init() {
 	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow, vs: powersBy, sv: powersOf}, eachPair(power))
 
 	registerSums[uint8](dtype.Uint8)
-	registerSums[uint8](dtype.Int8) // the same bits
+	registerSums[uint8](dtype.Int8)
 	registerSums[int16](dtype.Int16)
 	registerSums[int32](dtype.Int32)
 	registerSums[int64](dtype.Int64)
@@ -156,11 +156,14 @@ func registerBinaryFloats(id op.ID, weight int64, f32 rows[float32, float32], f6
 	register(id, dtype.Float64, newBinary(plain, plain, weight, f64))
 }
 
-// registerSums adds sums, differences and products of integers with as many bits as T, which wrap around.
+// registerSums adds sums, differences and products of integers with as many bits as T, which wrap around; with a sign or without, they
+// have the same bits.
 func registerSums[T integer](d dtype.DType) {
 	for id, f := range map[op.ID]vec.Binary{op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul} {
 		register(id, d, newBinary(plain, plain, 1, fromVec(vec.IntegerRows[T](f))))
 	}
+	register(op.IDNeg, d, newRows(plain, plain, 1, negatives[T]))
+	register(op.IDSquare, d, newRows(plain, plain, 1, squares[T]))
 }
 
 // registerBinaryIntegers adds the rest of the arithmetic of one integer type, which wraps around. divide is not among it:

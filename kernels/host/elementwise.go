@@ -49,6 +49,8 @@ func contiguous(operands []device.Operand) bool {
 }
 
 // allContiguous reports whether the elements of each operand lie one behind the other.
+//
+//go:noinline
 func allContiguous(operands []device.Operand) bool {
 	for i := range operands {
 		if !operands[i].IsContiguous() {

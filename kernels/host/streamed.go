@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -59,6 +60,8 @@ func addStream(id op.ID, d dtype.DType, k kernel) {
 }
 
 // pastCache is the same kernel with stores past the cache, after which the thread needs a fence; nil where there is none.
+//
+//go:noinline
 func pastCache(k kernel) elementwise {
 	switch k := k.(type) {
 	case *binary:
@@ -72,6 +75,8 @@ func pastCache(k kernel) elementwise {
 }
 
 // exceedsCache reports whether an operand is contiguous and so large that it is written past the cache.
+//
+//go:noinline
 func exceedsCache(o *device.Operand) bool {
 	return o.IsContiguous() && o.Numel()*o.DType.Size() >= streamFrom
 }
@@ -97,18 +102,14 @@ func (f *fused) stream() {
 }
 
 // reads reports whether a later step of the group, or its tail, reads the result of step i.
+//
+//go:noinline
 func (f *fused) reads(i int) bool {
-	if f.tail != nil && f.tail.from == i {
-		return true
-	}
+	found := f.tail != nil && f.tail.from == i
 	for j := i + 1; j < len(f.steps); j++ {
-		for _, s := range f.steps[j].In {
-			if s == f.steps[i].Out[0] {
-				return true
-			}
-		}
+		found = found || slices.Contains(f.steps[j].In, f.steps[i].Out[0])
 	}
-	return false
+	return found
 }
 
 // stream makes the kernel that writes past the cache, for scalars as well.
@@ -169,6 +170,8 @@ func streamedRows(f vec.Stream, rows pairing, scalarA, scalarB bool) pairing {
 
 // wholeLines divides n elements of size bytes: how many come before the first line of the cache that is written as a whole, and how
 // many such lines have.
+//
+//go:noinline
 func wholeLines(dst unsafe.Pointer, n, size int64) (head, whole int64) {
 	before := int64(-uintptr(dst) % vec.StreamLine)
 	if before%size != 0 { // no element begins with a line

@@ -151,7 +151,7 @@ func init() {
 	registerUnaryIntegers[int64](dtype.Int64)
 
 	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
-		register(id, dtype.Bool, newRows(plain, plain, 1, copyRow[uint8]))
+		register(id, dtype.Bool, copier(1))
 	}
 	for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8, dtype.Int8} {
 		register(op.IDLogicalNot, d, predicate(vec.LogicalNot))
@@ -214,12 +214,10 @@ func registerUnaryFloats(id op.ID, weight int64, f32 func(*device.Call, []float3
 func registerUnaryIntegers[T integer](d dtype.DType) {
 	add := func(id op.ID, f func(dst, src []T)) { register(id, d, newRows(plain, plain, 1, f)) }
 	add(op.IDAbs, magnitudes[T])
-	add(op.IDNeg, negatives[T])
 	add(op.IDSign, signs[T])
-	add(op.IDSquare, squares[T])
 	add(op.IDRelu, positives[T])
 	for _, id := range []op.ID{op.IDFloor, op.IDCeil, op.IDRound, op.IDTrunc} {
-		add(id, copyRow[T])
+		register(id, d, copier(d.Size()))
 	}
 	register(op.IDIsnan, d, predicate(never))
 	register(op.IDIsinf, d, predicate(never))
@@ -289,9 +287,6 @@ func always(dst, _ []uint8) {
 		dst[i] = 1
 	}
 }
-
-// copyRow is the rounding of integers.
-func copyRow[T any](dst, src []T) { copy(dst, src) }
 
 // gelu is exact, or the approximation by tanh where the attribute asks for it.
 func gelu[T any](row func(f vec.Unary, dst, src []T)) func(*device.Call, []T, []T) {

@@ -16,7 +16,8 @@ const (
 	StreamNotEqual
 	StreamGreater
 	StreamGreaterEqual
-	StreamToInt32 // there is no second operand
+	StreamToInt32 // there is no second operand, nor here:
+	StreamCopy    // of bytes
 
 	streamCount = iota + 2*binaryCount
 )
@@ -37,6 +38,8 @@ func (f Stream) Sizes() (to, from int64) {
 		return 1, 4
 	case f >= binaryCount && f < StreamRelu:
 		return 8, 8
+	case f == StreamCopy:
+		return 1, 1
 	}
 	return 4, 4
 }

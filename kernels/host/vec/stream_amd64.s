@@ -101,6 +101,7 @@ TEXT ·streamLoop(SB), NOSPLIT, $0-56
 	CASE($10, max64)
 	CASE($11, min64)
 	CASE($12, relu)
+	CASE($20, copy)
 	VMOVDQU order<>(SB), Y6
 	VPBROADCASTQ ones<>(SB), Y7
 	CASE($13, less)
@@ -140,6 +141,12 @@ PAIRS(div64, VDIVPD)
 EXTREMES(max64, VMAXPD, VCMPPD, VBLENDVPD)
 EXTREMES(min64, VMINPD, VCMPPD, VBLENDVPD)
 PAIRS(relu, VMAXPS) // of NaN the second operand, 0
+
+copy:
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	NEXT(copy)
+
 BOOLS(less, $17)
 BOOLS(lessEqual, $18)
 BOOLS(equal, $0)

@@ -115,6 +115,9 @@ func TestStreams(t *testing.T) {
 		t.Run("to int32", func(t *testing.T) {
 			checkStream(t, StreamToInt32, func(dst []int32, a, _ []float32) { toInt32Row(dst, a) }, false)
 		})
+		t.Run("copy", func(t *testing.T) {
+			checkStream(t, StreamCopy, func(dst, a, _ []float32) { copy(dst, a) }, false)
+		})
 		t.Run("relu", func(t *testing.T) {
 			edges := edges32()
 			for i := range edges {
