@@ -112,6 +112,11 @@ func init() {
 	registerBinaryFloats(op.IDLogaddexp, 2*heavy, rows[float32, float32]{vv: logAddExps}, eachPair(logAddExp))
 	registerBinaryFloats(op.IDPow, 2*heavy, rows[float32, float32]{vv: vec.Pow, vs: powersBy, sv: powersOf}, eachPair(power))
 
+	registerSums[uint8](dtype.Uint8)
+	registerSums[uint8](dtype.Int8)
+	registerSums[int16](dtype.Int16)
+	registerSums[int32](dtype.Int32)
+	registerSums[int64](dtype.Int64)
 	registerBinaryIntegers[uint8](dtype.Uint8)
 	registerBinaryIntegers[int8](dtype.Int8)
 	registerBinaryIntegers[int16](dtype.Int16)
@@ -151,13 +156,20 @@ func registerBinaryFloats(id op.ID, weight int64, f32 rows[float32, float32], f6
 	register(id, dtype.Float64, newBinary(plain, plain, weight, f64))
 }
 
-// registerBinaryIntegers adds the arithmetic of one integer type, which wraps around. divide is not among it:
+// registerSums adds sums, differences and products of integers with as many bits as T, which wrap around; with a sign or without, they
+// have the same bits.
+func registerSums[T integer](d dtype.DType) {
+	for id, f := range map[op.ID]vec.Binary{op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul} {
+		register(id, d, newBinary(plain, plain, 1, fromVec(vec.IntegerRows[T](f))))
+	}
+	register(op.IDNeg, d, newRows(plain, plain, 1, negatives[T]))
+	register(op.IDSquare, d, newRows(plain, plain, 1, squares[T]))
+}
+
+// registerBinaryIntegers adds the rest of the arithmetic of one integer type, which wraps around. divide is not among it:
 // its row casts integers to floats.
 func registerBinaryIntegers[T integer](d dtype.DType) {
 	add := func(id op.ID, r rows[T, T]) { register(id, d, newBinary(plain, plain, 1, r)) }
-	add(op.IDAdd, fromVec(vec.IntegerRows[T](vec.Add)))
-	add(op.IDSubtract, fromVec(vec.IntegerRows[T](vec.Sub)))
-	add(op.IDMultiply, fromVec(vec.IntegerRows[T](vec.Mul)))
 	add(op.IDMaximum, rows[T, T]{vv: largerOnes[T], sv: raised[T]})
 	add(op.IDMinimum, rows[T, T]{vv: smallerOnes[T], sv: lowered[T]})
 	divide := func(id op.ID, r rows[T, T]) {

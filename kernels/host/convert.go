@@ -78,7 +78,11 @@ func castFloats[T float32 | float64](t *castTable, in *codec[T], from dtype.DTyp
 	row[dtype.Int16] = casting(in.coding, saturating[int16, T](dtype.Int16))
 	row[dtype.Int32] = casting(in.coding, saturating[int32, T](dtype.Int32))
 	if in, ok := any(in).(*codec[float32]); ok { // of halves too: their values are float32
-		row[dtype.Int32] = newRows(in.coding, plain, 1, vec.ToInt32)
+		integers := newRows(in.coding, plain, 1, vec.ToInt32)
+		if from == dtype.Float32 && vec.HasStreams() {
+			integers.stream(vec.StreamToInt32)
+		}
+		row[dtype.Int32] = integers
 		row[dtype.Uint8] = casting(in.coding, saturatingBytes(dtype.Uint8))
 		row[dtype.Int8] = casting(in.coding, saturatingBytes(dtype.Int8))
 	}

@@ -10,13 +10,14 @@ import (
 
 // effort is what elements of an elementwise kernel cost, in which out[i] is a function of the elements i of the inputs.
 type effort struct {
-	native bool  // neither coding does anything
-	weight int64 // cost of an element, in additions
+	native bool        // neither coding does anything
+	weight int64       // cost of an element, in additions
+	past   elementwise // see pastCache
 }
 
 // effortOf describes a kernel by how elements are read and written and what one costs.
 func effortOf(in, out coding, weight int64) effort {
-	return effort{in.read == nil && out.write == nil, weight}
+	return effort{native: in.read == nil && out.write == nil, weight: weight}
 }
 
 // cost counts the weight for each element.
@@ -31,6 +32,9 @@ func (e *effort) elements(work splitter, t *threads, c *device.Call) error {
 	if cost >= grain/2 && cost < 2*rousal && !(contiguous(c.Out) && contiguous(c.In)) {
 		cost *= 4
 	}
+	if e.past != nil && exceedsCache(&c.Out[0]) {
+		work = streamed{e.past}
+	}
 	return t.each(work, c, c.Out[0].Numel(), cost)
 }
 
@@ -38,6 +42,18 @@ func (e *effort) elements(work splitter, t *threads, c *device.Call) error {
 func contiguous(operands []device.Operand) bool {
 	for i := range operands {
 		if o := &operands[i]; !o.IsContiguous() && !isScalar(o) {
+			return false
+		}
+	}
+	return true
+}
+
+// allContiguous reports whether the elements of each operand lie one behind the other.
+//
+//go:noinline
+func allContiguous(operands []device.Operand) bool {
+	for i := range operands {
+		if !operands[i].IsContiguous() {
 			return false
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // fused is the kernel of a group of elementwise steps: it runs all of them for a block of elements, then for the
@@ -22,6 +23,7 @@ type fused struct {
 	size     int64 // bytes of the largest element
 	locals   int
 	tail     *tail     // the reduction at the end; nil: there is none
+	fence    bool      // a kernel writes past the cache
 	ready    sync.Pool // *blocks
 }
 
@@ -145,6 +147,9 @@ func (f *fused) open(run *device.Call) *blocks {
 }
 
 func (f *fused) close(b *blocks) {
+	if f.fence {
+		vec.Fence()
+	}
 	b.close()
 	f.ready.Put(b)
 }

@@ -40,7 +40,10 @@ var registry kernels.Variants[*Device, kernel]
 // the size of the library.
 //
 //go:noinline
-func register(id op.ID, d dtype.DType, k kernel) { registerSet(id, dtype.SetOf(d), k) }
+func register(id op.ID, d dtype.DType, k kernel) {
+	addStream(id, d, k)
+	registerSet(id, dtype.SetOf(d), k)
+}
 
 // registerSet is register for a kernel that takes several dtypes.
 func registerSet(id op.ID, set dtype.Set, k kernel) {

@@ -14,13 +14,13 @@ func init() {
 	for _, d := range dtype.All.Members() {
 		switch d.Size() {
 		case 1:
-			register(op.IDWhere, d, newWhere(vec.ChooseRow[uint8]))
+			register(op.IDWhere, d, newWhere(1, choose[uint8]))
 		case 2:
-			register(op.IDWhere, d, newWhere(vec.ChooseRow[uint16]))
+			register(op.IDWhere, d, newWhere(2, choose[uint16]))
 		case 4:
-			register(op.IDWhere, d, newWhere(vec.Choose))
+			register(op.IDWhere, d, newWhere(4, choose[uint32]))
 		case 8:
-			register(op.IDWhere, d, newWhere(vec.ChooseRow[uint64]))
+			register(op.IDWhere, d, newWhere(8, choose[uint64]))
 		}
 	}
 	register(op.IDClip, dtype.Uint8, newClip(raised[uint8], lowered[uint8]))
@@ -42,19 +42,46 @@ type where struct {
 	choose func(to, condition, x, y unsafe.Pointer, n int64)
 }
 
-// newWhere counts twice an addition: three operands are read.
-// SAFETY: see slice.
-func newWhere[T uint8 | uint16 | uint32 | uint64](row func(dst []T, condition []uint8, x, y []T)) kernel {
-	return &where{effortOf(plain, plain, 2), func(to, condition, x, y unsafe.Pointer, n int64) {
-		row(slice[T](to, n), slice[uint8](condition, n), slice[T](x, n), slice[T](y, n))
-	}}
+// newWhere is for elements of size bytes. It counts twice an addition: three operands are read.
+func newWhere(size int64, choose func(dst, condition, a, b unsafe.Pointer, n int64)) kernel {
+	k := &where{effortOf(plain, plain, 2), choose}
+	if vec.HasStreams() {
+		k.choose = inLines(size, false, choose)
+		past := *k
+		past.choose = inLines(size, true, choose)
+		k.past = &past
+	}
+	return k
+}
+
+// inLines chooses whole lines of the cache in vectors, and the elements before and behind these by rows.
+// SAFETY: see streamedRows.
+//
+//go:noinline
+func inLines(size int64, past bool, rows func(dst, condition, a, b unsafe.Pointer, n int64)) func(dst, condition, a, b unsafe.Pointer, n int64) {
+	return func(dst, condition, a, b unsafe.Pointer, n int64) {
+		head, whole := wholeLines(dst, n, size)
+		rows(dst, condition, a, b, head)
+		if whole > 0 {
+			at := head * size
+			vec.Choose(size, past, unsafe.Add(dst, at), unsafe.Add(condition, head), unsafe.Add(a, at), unsafe.Add(b, at), whole*size)
+		}
+		if done := head + whole; done < n {
+			at := done * size
+			rows(unsafe.Add(dst, at), unsafe.Add(condition, done), unsafe.Add(a, at), unsafe.Add(b, at), n-done)
+		}
+	}
 }
 
 // run splits the elements over the threads.
 func (k *where) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
 
-// part computes elements lo to hi-1 through tracks.
+// part computes elements lo to hi-1: on memory itself where all operands are contiguous, else through tracks.
 func (k *where) part(c *device.Call, lo, hi int64) error {
+	if allContiguous(c.Out) && allContiguous(c.In) {
+		k.choose(addressOf(&c.Out[0], lo), addressOf(&c.In[0], lo), addressOf(&c.In[1], lo), addressOf(&c.In[2], lo), hi-lo)
+		return nil
+	}
 	var store [4]device.Operand
 	out, in := arranged(c, store[:0])
 	f := newFrame()
@@ -73,6 +100,19 @@ func (k *where) part(c *device.Call, lo, hi int64) error {
 		lo += n
 	}
 	return nil
+}
+
+// choose takes each of n elements at dst, as bits of type T, from x where the condition is not 0, else from y.
+// SAFETY: see slice.
+func choose[T uint8 | uint16 | uint32 | uint64](to, condition, x, y unsafe.Pointer, n int64) {
+	dst, a, b := slice[T](to, n), slice[T](x, n), slice[T](y, n)
+	for i, holds := range slice[uint8](condition, n) {
+		x, y := a[i], b[i] // both, so that there is no branch to mispredict
+		if holds == 0 {
+			x = y
+		}
+		dst[i] = x
+	}
 }
 
 // clip is out[i] = min(max(x[i], low[i]), high[i]). It reads and writes through one coding.

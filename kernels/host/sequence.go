@@ -106,6 +106,7 @@ func (d *Device) stage(p *device.Plan, i int, groups []device.Group, known map[w
 	case g.Head:
 		return stage{ks[0], steps, k}, nil
 	}
+	k.stream()
 	return stage{kernel: k, steps: steps}, nil
 }
 

@@ -18,12 +18,11 @@ var junctions = map[op.ID]vec.Bitwise{
 // Elements of one byte, 0 or not, are combined as they are.
 func init() {
 	for id, j := range junctions {
-		for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8} {
+		for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8, dtype.Int8} {
 			register(id, d, newBinary(plain, plain, 1, rows[uint8, uint8]{vv: j.Row}))
 		}
 	}
 	truths := against(0, vec.NotEqual, nil)
-	registerLogical(plain, dtype.Int8, notZero[int8])
 	registerLogical(plain, dtype.Int16, notZero[int16])
 	registerLogical(plain, dtype.Int32, notZero[int32])
 	registerLogical(plain, dtype.Int64, notZero[int64])

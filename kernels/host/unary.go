@@ -151,9 +151,14 @@ func init() {
 	registerUnaryIntegers[int64](dtype.Int64)
 
 	for _, id := range []op.ID{op.IDAbs, op.IDNeg} { // as the integers 0 and 1 would, modulo 2
-		register(id, dtype.Bool, newRows(plain, plain, 1, copyRow[uint8]))
+		register(id, dtype.Bool, copier(1))
 	}
-	register(op.IDLogicalNot, dtype.Bool, predicate(vec.LogicalNot))
+	for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8, dtype.Int8} {
+		register(op.IDLogicalNot, d, predicate(vec.LogicalNot))
+	}
+	register(op.IDLogicalNot, dtype.Int16, predicate(isZero[int16]))
+	register(op.IDLogicalNot, dtype.Int32, predicate(isZero[int32]))
+	register(op.IDLogicalNot, dtype.Int64, predicate(isZero[int64]))
 	inVectors := map[op.ID]func([]uint8, []float32){
 		op.IDLogicalNot: against(0, vec.Equal, nil),
 		op.IDIsnan:      func(dst []uint8, src []float32) { vec.NotEqual(dst, src, src) },
@@ -209,17 +214,14 @@ func registerUnaryFloats(id op.ID, weight int64, f32 func(*device.Call, []float3
 func registerUnaryIntegers[T integer](d dtype.DType) {
 	add := func(id op.ID, f func(dst, src []T)) { register(id, d, newRows(plain, plain, 1, f)) }
 	add(op.IDAbs, magnitudes[T])
-	add(op.IDNeg, negatives[T])
 	add(op.IDSign, signs[T])
-	add(op.IDSquare, squares[T])
 	add(op.IDRelu, positives[T])
 	for _, id := range []op.ID{op.IDFloor, op.IDCeil, op.IDRound, op.IDTrunc} {
-		add(id, copyRow[T])
+		register(id, d, copier(d.Size()))
 	}
-	register(op.IDLogicalNot, d, predicate(isZero[T]))
-	register(op.IDIsnan, d, predicate(never[T]))
-	register(op.IDIsinf, d, predicate(never[T]))
-	register(op.IDIsfinite, d, predicate(always[T]))
+	register(op.IDIsnan, d, predicate(never))
+	register(op.IDIsinf, d, predicate(never))
+	register(op.IDIsfinite, d, predicate(always))
 }
 
 // registerPredicates adds the questions about floats that compute with T.
@@ -276,18 +278,15 @@ func isFinite(dst []uint8, src []float64) {
 	}
 }
 
-// never is false for all elements: integers are neither nan nor infinite.
-func never[T any](dst []uint8, _ []T) { clear(dst) }
+// never is false for all elements, of any type: integers are neither nan nor infinite.
+func never(dst, _ []uint8) { clear(dst) }
 
-// always is true for all elements: integers are finite.
-func always[T any](dst []uint8, _ []T) {
+// always is true for all elements, of any type: integers are finite.
+func always(dst, _ []uint8) {
 	for i := range dst {
 		dst[i] = 1
 	}
 }
-
-// copyRow is the rounding of integers.
-func copyRow[T any](dst, src []T) { copy(dst, src) }
 
 // gelu is exact, or the approximation by tanh where the attribute asks for it.
 func gelu[T any](row func(f vec.Unary, dst, src []T)) func(*device.Call, []T, []T) {

@@ -286,3 +286,29 @@ func TestWindowsAndLinesStayInside(t *testing.T) {
 		}
 	})
 }
+
+// Nor do loops that write past the caches.
+func TestStreamsStayInside(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		if !HasStreams() {
+			t.Skip("there are none")
+		}
+		f := newFences(t)
+		address := func(bytes int64) unsafe.Pointer { return unsafe.Pointer(&operand[byte](f, int(bytes))[0]) }
+		for lines := int64(1); lines < 6; lines++ {
+			for _, high := range []bool{false, true} {
+				f.high = high
+				n := lines * StreamLine
+				for s := range Stream(streamCount) {
+					to, from := s.Sizes()
+					f.try(t, func() { s.Lines(address(n), address(n/to*from), address(n/to*from), n, false, false) }, "stream %d of %d lines", s, lines)
+				}
+				for _, size := range []int64{1, 2, 4, 8} {
+					for _, past := range []bool{false, true} {
+						f.try(t, func() { Choose(size, past, address(n), address(n/size), address(n), address(n), n) }, "choose of %d bytes, %d lines", size, lines)
+					}
+				}
+			}
+		}
+	})
+}

@@ -38,7 +38,6 @@ type table struct {
 	less, lessEqual, equal, notEqual func(dst []uint8, a, b []float32)
 
 	lessInt32 func(dst []uint8, a, b []int32)
-	choose    func(dst []uint32, condition []uint8, a, b []uint32)
 
 	bitwise    [bitwiseCount]func(dst, a, b []uint8)
 	logicalNot func(dst, src []uint8)
@@ -133,7 +132,6 @@ func portableTable() *table {
 		equal:     equalRow,
 		notEqual:  notEqualRow,
 		lessInt32: lessInt32Row,
-		choose:    ChooseRow[uint32],
 
 		bitwise:    wordLoops,
 		logicalNot: logicalNotRow,

@@ -49,7 +49,6 @@ func (t *table) loops512() {
 	t.pow, t.exp2 = pow512, exp2512
 	t.toInt32, t.toFloat32 = toInt32512, toFloat32512
 	t.lessInt32 = lessInt32512
-	t.choose = choose512
 	t.less, t.lessEqual, t.equal, t.notEqual = less512, lessEqual512, equal512, notEqual512
 }
 

@@ -51,7 +51,6 @@ func (t *table) loops256() {
 	t.pow, t.exp2 = pow256, exp2256
 	t.toInt32, t.toFloat32 = toInt32256, toFloat32256
 	t.lessInt32 = lessInt32256
-	t.choose = choose256
 	t.less, t.lessEqual, t.equal, t.notEqual = less256, lessEqual256, equal256, notEqual256
 }
 
