@@ -29,6 +29,8 @@ func topOfEach512(v *[lanes512][lanes512]float32, n int) narrow512 {
 }
 
 // sumOfEach512 is the sum of the lanes of each vector.
+//
+//go:noinline
 func sumOfEach512(v *[half512][half512]float64, _ int) wide512 {
 	even, odd := archsimd.LoadUint64x8(&evenWideLanes512), archsimd.LoadUint64x8(&oddWideLanes512)
 	pairs := func(x, y wide512) wide512 { return x.ConcatPermute(y, even).Add(x.ConcatPermute(y, odd)) }
