@@ -80,7 +80,7 @@ func sumColumns512(sums []float64, x []float32, stride, rows int) {
 		}
 	}
 	for ; rows > 0; rows-- {
-		addRow512(to, from, 4*whole, nil)
+		addRow512(to, from, 4*whole, new(upcoming))
 		if rows > 1 {
 			from = unsafe.Add(from, step)
 		}
@@ -88,16 +88,14 @@ func sumColumns512(sums []float64, x []float32, stride, rows int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// addRow512 adds so many bytes of a row, which fill vectors, to sums. What comes behind is asked for piece by piece, if there is ahead.
+// addRow512 adds so many bytes of a row, which fill vectors, to sums, and asks for what is ahead.
 // SAFETY: see sumColumns512.
+//
+//go:noinline
 func addRow512(to, from unsafe.Pointer, bytes int, ahead *upcoming) {
 	for i := 0; i < bytes; {
-		end := bytes
-		if ahead != nil {
-			end = min(end, i+streamPiece)
-			ahead.next()
-		}
-		for ; i < end; i += 4 * half512 {
+		ahead.next()
+		for end := min(bytes, i+streamPiece); i < end; i += 4 * half512 {
 			sum := (*[half512]float64)(unsafe.Add(to, 2*i))
 			archsimd.LoadFloat64x8(sum).Add(widened512(from, i)).Store(sum)
 		}

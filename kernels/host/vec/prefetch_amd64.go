@@ -7,6 +7,8 @@ import "unsafe"
 // prefetch asks for a row to be in the first-level cache, without waiting for it. Of a row longer than prefetchMost it asks for the first
 // elements: more would replace what is in use.
 // SAFETY: the instruction only reads addresses, and faults at none.
+//
+//go:noinline
 func prefetch(row []float32) {
 	if len(row) > 0 {
 		prefetchLines(unsafe.Pointer(&row[0]), 4*min(len(row), prefetchMost))
@@ -14,7 +16,7 @@ func prefetch(row []float32) {
 }
 
 // prefetchMost is in elements; the processor follows longer rows by itself.
-const prefetchMost = 2048
+const prefetchMost = 4096
 
 // nextOf is the part of x after n elements that is as long, or what there is of it.
 func nextOf(x []float32, n int) []float32 { return x[n:min(2*n, len(x))] }
@@ -42,6 +44,23 @@ func startUpcoming(first *float32, stride, length, rows int) upcoming {
 		asked += u.next()
 	}
 	return u
+}
+
+// sumRowsBy is SumRows with the loop of the level that has so many lanes of float64.
+// SAFETY: SumRows has seen to it that all rows lie in x.
+func sumRowsBy(lanes int, sums []float64, x []float32, stride, length int) {
+	var ahead upcoming
+	if len(sums)*length >= streamed {
+		ahead = startUpcoming(&x[0], stride, length, len(sums))
+	}
+	for i := range sums {
+		row := x[i*stride:][:length]
+		if lanes == half512 {
+			sums[i] += sumAhead512(row, &ahead)
+		} else {
+			sums[i] += sumAhead256(row, &ahead)
+		}
+	}
 }
 
 // next asks for the next piece, at most the rest of a row, and returns its bytes; 0 behind the last row.

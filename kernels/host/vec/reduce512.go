@@ -12,40 +12,25 @@ import (
 // Four running vectors, so that one addition does not wait for the one before.
 // The tails and the lanes of the result are left to the portable loops.
 
-func sum512(x []float32) float64 {
-	var s0, s1, s2, s3 wide512
-	for ; len(x) >= 4*half512; x = x[4*half512:] {
-		s0 = s0.Add(archsimd.LoadFloat32x8Slice(x).ConvertToFloat64())
-		s1 = s1.Add(archsimd.LoadFloat32x8Slice(x[half512:]).ConvertToFloat64())
-		s2 = s2.Add(archsimd.LoadFloat32x8Slice(x[2*half512:]).ConvertToFloat64())
-		s3 = s3.Add(archsimd.LoadFloat32x8Slice(x[3*half512:]).ConvertToFloat64())
-	}
-	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x)
+func sum512(x []float32) float64 { return sumAhead512(x, new(upcoming)) }
+
+func sumRows512(sums []float64, x []float32, stride, length int) {
+	sumRowsBy(half512, sums, x, stride, length)
 }
 
-// sumRows512 is SumRows, and each sum that of sum512.
-// SAFETY: the caller has seen to it that all rows lie in x.
-func sumRows512(sums []float64, x []float32, stride, length int) {
-	if len(sums)*length < streamed {
-		for i := range sums {
-			sums[i] += sum512(x[i*stride:][:length])
+// sumAhead512 adds up a row, and asks for what is ahead.
+// SAFETY: see floats512.
+func sumAhead512(x []float32, ahead *upcoming) float64 {
+	var s0, s1, s2, s3 wide512
+	whole, from := 4*(len(x)&^(4*half512-1)), unsafe.Pointer(unsafe.SliceData(x))
+	for i := 0; i < whole; {
+		ahead.next()
+		for end := min(whole, i+streamPiece); i < end; i += 16 * half512 {
+			s0, s1 = s0.Add(widened512(from, i)), s1.Add(widened512(from, i+4*half512))
+			s2, s3 = s2.Add(widened512(from, i+8*half512)), s3.Add(widened512(from, i+12*half512))
 		}
-		return
 	}
-	ahead, whole := startUpcoming(&x[0], stride, length, len(sums)), length&^(4*half512-1)
-	for j := range sums {
-		row := x[j*stride:][:length]
-		from := unsafe.Pointer(&row[0])
-		var s0, s1, s2, s3 wide512
-		for i := 0; i < 4*whole; {
-			ahead.next()
-			for end := min(4*whole, i+streamPiece); i < end; i += 16 * half512 {
-				s0, s1 = s0.Add(widened512(from, i)), s1.Add(widened512(from, i+4*half512))
-				s2, s3 = s2.Add(widened512(from, i+8*half512)), s3.Add(widened512(from, i+12*half512))
-			}
-		}
-		sums[j] += across512(s0.Add(s1).Add(s2.Add(s3))) + sumRow(row[whole:])
-	}
+	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x[whole/4:])
 }
 
 func sumSquares512(x []float32) float64 {

@@ -82,7 +82,7 @@ func sumColumns256(sums []float64, x []float32, stride, rows int) {
 		}
 	}
 	for ; rows > 0; rows-- {
-		addRow256(to, from, 4*whole, nil)
+		addRow256(to, from, 4*whole, new(upcoming))
 		if rows > 1 {
 			from = unsafe.Add(from, step)
 		}
@@ -90,16 +90,14 @@ func sumColumns256(sums []float64, x []float32, stride, rows int) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// addRow256 adds so many bytes of a row, which fill vectors, to sums. What comes behind is asked for piece by piece, if there is ahead.
+// addRow256 adds so many bytes of a row, which fill vectors, to sums, and asks for what is ahead.
 // SAFETY: see sumColumns256.
+//
+//go:noinline
 func addRow256(to, from unsafe.Pointer, bytes int, ahead *upcoming) {
 	for i := 0; i < bytes; {
-		end := bytes
-		if ahead != nil {
-			end = min(end, i+streamPiece)
-			ahead.next()
-		}
-		for ; i < end; i += 4 * half256 {
+		ahead.next()
+		for end := min(bytes, i+streamPiece); i < end; i += 4 * half256 {
 			sum := (*[half256]float64)(unsafe.Add(to, 2*i))
 			archsimd.LoadFloat64x4(sum).Add(widened256(from, i)).Store(sum)
 		}

@@ -23,8 +23,9 @@ type momentsState256 struct {
 // from memory is asked for before this one.
 func normalize256(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
 	var s momentsState256
+	most := max(rowsAtOnce(normalizeBlock, length, lanes256), min(4, normalizeMost/length))
 	for len(src) >= length {
-		n := min(len(src)/length, rowsAtOnce(normalizeBlock, length, lanes256))
+		n := min(len(src)/length, most)
 		prefetch(dst[:n*length])
 		s.moments(src, length, n, epsilon, centered)
 		prefetch(nextOf(src, n*length))

@@ -13,37 +13,10 @@ import (
 // SAFETY: the caller has as many elements from there on.
 func narrowAt256(p *float32) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(p)) }
 
-// standardizing256 is what standardize256 multiplies and adds: vectors of weight and bias, and of whichever is missing one vector that all
-// elements read.
-type standardizing256 struct {
-	weight, bias           unsafe.Pointer
-	weightMoves, biasMoves int // the bits of an offset that count: all, or none
-}
-
-// standardize256 is standardizeRows. Four rows at a time share the conversions of weight and bias, which take half of the time. What
-// fills no vector is left to the portable loop.
-// SAFETY: a vector begins at each element that is read or written, and ends inside of its line.
+// standardize256 is standardizeRows.
 func standardize256(dst, src, weight, bias []float32, length int, means, scales []float64) {
-
-	s := standardizing256{weight: unsafe.Pointer(&consts.narrowOne), bias: unsafe.Pointer(&consts.narrowSign)}
-	if weight != nil {
-		s.weight, s.weightMoves = unsafe.Pointer(unsafe.SliceData(weight)), -1
-	}
-	if bias != nil {
-		s.bias, s.biasMoves = unsafe.Pointer(unsafe.SliceData(bias)), -1
-	}
-	n := length &^ (half256 - 1)
-	j := 0
-	for ; n > 0 && j+4 <= len(means); j += 4 {
-		s.four(unsafe.Pointer(&dst[j*length]), unsafe.Pointer(&src[j*length]), n, 4*length, (*[4]float64)(means[j:]), (*[4]float64)(scales[j:]))
-	}
-	for ; n > 0 && j < len(means); j++ {
-		s.one(unsafe.Pointer(&dst[j*length]), unsafe.Pointer(&src[j*length]), n, &means[j], &scales[j])
-	}
+	standardizeBy(half256, dst, src, weight, bias, length, means, scales)
 	archsimd.ClearAVXUpperBits()
-	for j := 0; n < length && j < len(means); j++ {
-		standardizeRow(dst[j*length:][n:length], src[j*length:][n:length], after(weight, n), after(bias, n), means[j], scales[j])
-	}
 }
 
 // wideEverywhere256 has a number in all lanes. It is read as a word, because a legacy instruction for floats would wait for the vectors.
@@ -52,11 +25,11 @@ func wideEverywhere256(x *float64) wide256 {
 	return archsimd.BroadcastInt64x4(*(*int64)(unsafe.Pointer(x))).AsFloat64x4()
 }
 
-// one standardizes n elements of a row, as many as fill vectors. It is a function of its own, so that what the loop needs stays in registers.
+// standardizeOne256 standardizes n elements of a row, as many as fill vectors. It is a function of its own, so that what the loop needs stays in registers.
 // SAFETY: see standardize256.
 //
 //go:noinline
-func (s *standardizing256) one(y, x unsafe.Pointer, n int, mean, scale *float64) {
+func standardizeOne256(s *standardizing, y, x unsafe.Pointer, n int, mean, scale *float64) {
 	m, f := wideEverywhere256(mean), wideEverywhere256(scale)
 	w, b, weightMoves, biasMoves := s.weight, s.bias, s.weightMoves, s.biasMoves
 	for i := 0; i < 4*n; i += 4 * half256 {
@@ -65,11 +38,11 @@ func (s *standardizing256) one(y, x unsafe.Pointer, n int, mean, scale *float64)
 	}
 }
 
-// four is one for four rows, each so many bytes behind the one before.
+// standardizeFour256 is standardizeOne256 for four rows, each so many bytes behind the one before.
 // SAFETY: see standardize256.
 //
 //go:noinline
-func (s *standardizing256) four(y, x unsafe.Pointer, n, step int, means, scales *[4]float64) {
+func standardizeFour256(s *standardizing, y, x unsafe.Pointer, n, step int, means, scales *[4]float64) {
 	m0, m1, m2, m3 := wideEverywhere256(&means[0]), wideEverywhere256(&means[1]), wideEverywhere256(&means[2]), wideEverywhere256(&means[3])
 	f0, f1, f2, f3 := wideEverywhere256(&scales[0]), wideEverywhere256(&scales[1]), wideEverywhere256(&scales[2]), wideEverywhere256(&scales[3])
 	w, b, weightMoves, biasMoves := s.weight, s.bias, s.weightMoves, s.biasMoves
