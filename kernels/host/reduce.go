@@ -21,6 +21,7 @@ type reduction struct {
 	beside  func(as, row unsafe.Pointer, n int64)
 	stack   stacking
 	lines   lining
+	long    lining
 	joining                                              // see register in segments.go
 	divided divided                                      // what threads do of few outputs
 	results func(dst, as unsafe.Pointer, n, count int64) // of n accumulators of count elements each
@@ -34,6 +35,7 @@ type folding[D, A, C any] struct {
 	beside  func(as []A, row []C) // an element of each of neighbouring outputs; not called where there is stack
 	stack   stacking
 	lines   lining
+	long    lining
 	results func(dst []D, as []A, count int64) // of accumulators of count elements each
 }
 
@@ -42,7 +44,7 @@ type folding[D, A, C any] struct {
 type stacking func(as, rows unsafe.Pointer, n int64, stride, count int)
 
 // lining folds all elements of each of n outputs, length in a row of memory, the next row a stride on. Where there is one, it
-// folds short rows of float32.
+// folds short rows of float32; as long, rows of any length, for which fold would be called one by one.
 type lining func(as, from unsafe.Pointer, n, stride, length int64)
 
 // reduce registers a reduction whose output has one dtype.
@@ -52,7 +54,7 @@ type lining func(as, from unsafe.Pointer, n, stride, length int64)
 //
 // SAFETY: see slice; an accumulator has 16 bytes at most and holds no pointers.
 func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
-	k := &reduction{in: in.coding, out: out.coding, size: int64(unsafe.Sizeof(f.zero)), stack: f.stack, lines: f.lines}
+	k := &reduction{in: in.coding, out: out.coding, size: int64(unsafe.Sizeof(f.zero)), stack: f.stack, lines: f.lines, long: f.long}
 	*(*A)(unsafe.Pointer(&k.zero)) = f.zero
 	fold, beside, results := f.fold, f.beside, f.results
 	k.fold = func(as, from unsafe.Pointer, n, step, length int64) {
@@ -194,7 +196,7 @@ func (k *reduction) rows(to *track, in *passage, f *frame, n int64) {
 		case count == 0: // there is no memory
 			outer.skip(m)
 		case direct && !long:
-			k.fold(as, outer.here(), m, outer.strides[outer.rank-1], count)
+			k.foldRows(as, outer.here(), m, outer.strides[outer.rank-1], count)
 			outer.skip(m)
 		default:
 			for i := range m {
@@ -210,6 +212,16 @@ func (k *reduction) rows(to *track, in *passage, f *frame, n int64) {
 		k.results(to.space(), as, m, count)
 		to.keep(m)
 		n -= m
+	}
+}
+
+// foldRows is fold for rows that lie in memory as values; by one call where none begins before the one before it ends.
+// SAFETY: see rows.
+func (k *reduction) foldRows(as, from unsafe.Pointer, n, step, length int64) {
+	if k.long != nil && n > 1 && step >= 4*length {
+		k.long(as, from, n, step/4, length)
+	} else {
+		k.fold(as, from, n, step, length)
 	}
 }
 

@@ -217,6 +217,7 @@ func sumIn64(results func(dst, sums []float64, count int64)) folding[float64, fl
 		fold:    func(a float64, row []float32) float64 { return a + vec.Sum(row) },
 		stack:   stackOf(vec.SumColumns),
 		lines:   linesOf(vec.SumLines),
+		long:    linesOf(vec.SumRows),
 		results: results,
 	}
 }
@@ -233,7 +234,7 @@ func linesOf(f func(as []float64, x []float32, stride, length int)) lining {
 func squareSum() folding[float64, float64, float32] {
 	f := sumIn64(accumulators)
 	f.fold = func(a float64, row []float32) float64 { return a + vec.SumSquares(row) }
-	f.stack, f.lines, f.beside = nil, nil, func(as []float64, row []float32) {
+	f.stack, f.lines, f.long, f.beside = nil, nil, nil, func(as []float64, row []float32) {
 		for i, x := range row {
 			as[i] += float64(x) * float64(x)
 		}

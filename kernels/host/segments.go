@@ -125,7 +125,7 @@ func (k *reduction) foldPieces(parts unsafe.Pointer, from *track, count, length 
 	k.begin(parts, pieces(count, length))
 	if from.raw == nil && from.read == nil {
 		whole := count / length
-		k.fold(parts, from.walk.here(), whole, length*from.walk.size, length)
+		k.foldRows(parts, from.walk.here(), whole, length*from.walk.size, length)
 		from.walk.skip(whole * length)
 		parts, count = unsafe.Add(parts, whole*k.size), count%length
 	}

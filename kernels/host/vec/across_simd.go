@@ -29,16 +29,14 @@ func topOfEach512(v *[lanes512][lanes512]float32, n int) narrow512 {
 }
 
 // sumOfEach512 is the sum of the lanes of each vector.
-func sumOfEach512(v *[half512][half512]float64, n int) wide512 {
+//
+//go:noinline
+func sumOfEach512(v *[half512][half512]float64, _ int) wide512 {
 	even, odd := archsimd.LoadUint64x8(&evenWideLanes512), archsimd.LoadUint64x8(&oddWideLanes512)
-	for level := len(v) / 2; level > 0; level /= 2 {
-		n = (n + 1) / 2
-		for i := range min(n, level) {
-			x, y := archsimd.LoadFloat64x8(&v[2*i]), archsimd.LoadFloat64x8(&v[2*i+1])
-			x.ConcatPermute(y, even).Add(x.ConcatPermute(y, odd)).Store(&v[i])
-		}
-	}
-	return archsimd.LoadFloat64x8(&v[0])
+	pairs := func(x, y wide512) wide512 { return x.ConcatPermute(y, even).Add(x.ConcatPermute(y, odd)) }
+	x := pairs(pairs(archsimd.LoadFloat64x8(&v[0]), archsimd.LoadFloat64x8(&v[1])), pairs(archsimd.LoadFloat64x8(&v[2]), archsimd.LoadFloat64x8(&v[3])))
+	y := pairs(pairs(archsimd.LoadFloat64x8(&v[4]), archsimd.LoadFloat64x8(&v[5])), pairs(archsimd.LoadFloat64x8(&v[6]), archsimd.LoadFloat64x8(&v[7])))
+	return pairs(x, y)
 }
 
 // topOfEach256 is topOfEach512. AVX2 selects within halves of a vector, which the last step brings together.

@@ -549,5 +549,10 @@ var erfPieces = [...][8]float32{
 	{-0.5178008079528809, 0.0340264291, 0.071612969, 0.0174910072, -0.00115456234, -0.00202634372, 0.000280422071, 8.83963003e-06},
 }
 
-// momentsLength is the longest row whose mean and deviation are computed in one pass.
-const momentsLength = 4096
+// momentsLength is the longest row whose mean and deviation are computed in one pass. Of short rows normalizeBlock elements are normalized
+// together, and of longer ones four rows if they are no more than normalizeMost: these stay in the first-level cache.
+const (
+	momentsLength  = 4096
+	normalizeBlock = 2048
+	normalizeMost  = 4096
+)

@@ -52,6 +52,7 @@ type table struct {
 	sumSquares func(x []float32) float64
 	product    func(x []float32) float64
 	sumLines   func(sums []float64, x []float32, stride, length int)
+	sumRows    func(sums []float64, x []float32, stride, length int) // or nil
 	countTrue  func(x []uint8) int64
 	sumBlock64 func(x []float64) float64
 	max, min   func(x []float32) float32

@@ -16,11 +16,17 @@ type momentsState512 struct {
 }
 
 // normalize512 is normalizeRows for several rows at a time. The state is made once: the instruction that clears it waits for all stores.
+//
+// Memory is read in one pass of a block and written in the other, so that each pass would wait for memory alone. What the next pass takes
+// from memory is asked for before this one.
 func normalize512(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
 	var s momentsState512
+	most := max(rowsAtOnce(normalizeBlock, length, lanes512), min(4, normalizeMost/length))
 	for len(src) >= length {
-		n := min(len(src)/length, rowsAtOnce(4096, length, lanes512))
+		n := min(len(src)/length, most)
+		prefetch(dst[:n*length])
 		s.moments(src, length, n, epsilon, centered)
+		prefetch(nextOf(src, n*length))
 		standardize512(dst, src, weight, bias, length, s.means[:n], s.scales[:n])
 		for _, scale := range s.scales[:n] {
 			next(scale)

@@ -11,31 +11,46 @@ import (
 // SAFETY: the caller has as many elements from there on.
 func narrowAt512(p *float32) *[half512]float32 { return (*[half512]float32)(unsafe.Pointer(p)) }
 
-// standardize512 is standardizeRows. What is missing of weight and bias is one vector, which all elements read. What fills no vector is
-// left to the portable loop.
-// SAFETY: a vector begins at each element that is read or written, and ends inside of its line. Words have the bits of floats.
+// standardize512 is standardizeRows.
 func standardize512(dst, src, weight, bias []float32, length int, means, scales []float64) {
-	n := length &^ (half512 - 1)
-	w, b := unsafe.Pointer(&consts.narrowOne), unsafe.Pointer(&consts.narrowSign)
-	weightMoves, biasMoves := 0, 0 // all bits, unless one vector is read again and again
-	if weight != nil {
-		w, weightMoves = unsafe.Pointer(unsafe.SliceData(weight)), -1
-	}
-	if bias != nil {
-		b, biasMoves = unsafe.Pointer(unsafe.SliceData(bias)), -1
-	}
-	for j := range means {
-		x, y := unsafe.Pointer(unsafe.SliceData(src[j*length:])), unsafe.Pointer(unsafe.SliceData(dst[j*length:]))
-		mean := archsimd.BroadcastInt64x8(*(*int64)(unsafe.Pointer(&means[j]))).AsFloat64x8()
-		scale := archsimd.BroadcastInt64x8(*(*int64)(unsafe.Pointer(&scales[j]))).AsFloat64x8()
-		for i := 0; i < 4*n; i += 4 * half512 {
-			v := widened512(x, i).Sub(mean).Mul(scale)
-			v.MulAdd(widened512(w, i&weightMoves), widened512(b, i&biasMoves)).ConvertToFloat32().Store((*[half512]float32)(unsafe.Add(y, i)))
-		}
-		if n < length {
-			archsimd.ClearAVXUpperBits()
-			standardizeRow(dst[j*length:][n:length], src[j*length:][n:length], after(weight, n), after(bias, n), means[j], scales[j])
-		}
-	}
+	standardizeBy(half512, dst, src, weight, bias, length, means, scales)
 	archsimd.ClearAVXUpperBits()
+}
+
+// wideEverywhere512 has a number in all lanes. It is read as a word, because a legacy instruction for floats would wait for the vectors.
+// SAFETY: a word has the bits of a float64.
+func wideEverywhere512(x *float64) wide512 {
+	return archsimd.BroadcastInt64x8(*(*int64)(unsafe.Pointer(x))).AsFloat64x8()
+}
+
+// standardizeOne512 standardizes n elements of a row, as many as fill vectors. It is a function of its own, so that what the loop needs stays in registers.
+// SAFETY: see standardize512.
+//
+//go:noinline
+func standardizeOne512(s *standardizing, y, x unsafe.Pointer, n int, mean, scale *float64) {
+	m, f := wideEverywhere512(mean), wideEverywhere512(scale)
+	w, b, weightMoves, biasMoves := s.weight, s.bias, s.weightMoves, s.biasMoves
+	for i := 0; i < 4*n; i += 4 * half512 {
+		v := widened512(x, i).Sub(m).Mul(f).MulAdd(widened512(w, i&weightMoves), widened512(b, i&biasMoves))
+		v.ConvertToFloat32().Store((*[half512]float32)(unsafe.Add(y, i)))
+	}
+}
+
+// standardizeFour512 is standardizeOne512 for four rows, each so many bytes behind the one before.
+// SAFETY: see standardize512.
+//
+//go:noinline
+func standardizeFour512(s *standardizing, y, x unsafe.Pointer, n, step int, means, scales *[4]float64) {
+	m0, m1, m2, m3 := wideEverywhere512(&means[0]), wideEverywhere512(&means[1]), wideEverywhere512(&means[2]), wideEverywhere512(&means[3])
+	f0, f1, f2, f3 := wideEverywhere512(&scales[0]), wideEverywhere512(&scales[1]), wideEverywhere512(&scales[2]), wideEverywhere512(&scales[3])
+	w, b, weightMoves, biasMoves := s.weight, s.bias, s.weightMoves, s.biasMoves
+	for i := 0; i < 4*n; i += 4 * half512 {
+		by, and := widened512(w, i&weightMoves), widened512(b, i&biasMoves)
+		v0, v1 := widened512(x, i).Sub(m0).Mul(f0).MulAdd(by, and), widened512(x, i+step).Sub(m1).Mul(f1).MulAdd(by, and)
+		v0.ConvertToFloat32().Store((*[half512]float32)(unsafe.Add(y, i)))
+		v1.ConvertToFloat32().Store((*[half512]float32)(unsafe.Add(y, i+step)))
+		v2, v3 := widened512(x, i+2*step).Sub(m2).Mul(f2).MulAdd(by, and), widened512(x, i+3*step).Sub(m3).Mul(f3).MulAdd(by, and)
+		v2.ConvertToFloat32().Store((*[half512]float32)(unsafe.Add(y, i+2*step)))
+		v3.ConvertToFloat32().Store((*[half512]float32)(unsafe.Add(y, i+3*step)))
+	}
 }

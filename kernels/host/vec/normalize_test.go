@@ -135,36 +135,39 @@ func TestNormalizeTakesTheShortest(t *testing.T) {
 	})
 }
 
-// An element has the same bits wherever it lies in its row, the sign of zero included.
+// An element has the same bits wherever it lies in its row, the sign of zero included, and whichever rows lie beside its own.
 func TestNormalizedElementsHaveNoPlace(t *testing.T) {
+	const rows = 7 // four that are computed together, and others
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(15, 16))
+		means := []float64{0, math.Copysign(0, -1), 1, -3, 0.5, 1e9, math.Copysign(0, -1)}
+		scales := []float64{0.75, 3, 0.75, 0.1, math.Inf(1), 2, 0.75}
 		for _, n := range sizes {
 			for kind := range 4 {
-				x, weight, bias := specials32(r, n), specials32(r, n), specials32(r, n)
-				copy(x, edges32()[:min(n, 12)])
+				x, weight, bias := specials32(r, rows*n), specials32(r, n), specials32(r, n)
+				for j := range rows {
+					copy(x[j*n:], edges32()[:min(n, 12)])
+				}
 				if kind&1 != 0 {
 					weight = nil
 				}
 				if kind&2 != 0 {
 					bias = nil
 				}
-				for _, mean := range []float64{0, math.Copysign(0, -1), 1} {
-					dst, check := guarded(make([]float32, n))
-					active.standardize(dst, x, weight, bias, n, []float64{mean}, []float64{0.75})
-					check(t)
-					for i := range x {
-						y, w := (float64(x[i])-mean)*0.75, 1.0
-						if weight != nil {
-							w = float64(weight[i])
-						}
-						if bias != nil {
-							y = math.FMA(y, w, float64(bias[i]))
-						} else {
-							y *= w
-						}
-						require.True(t, sameBits(float64(float32(y)), float64(dst[i])), "element %d of %d, kind %d: %g", i, n, kind, x[i])
+				dst, check := guarded(make([]float32, rows*n))
+				active.standardize(dst, x, weight, bias, n, means, scales)
+				check(t)
+				for i := range x {
+					y, w := (float64(x[i])-means[i/n])*scales[i/n], 1.0
+					if weight != nil {
+						w = float64(weight[i%n])
 					}
+					if bias != nil {
+						y = math.FMA(y, w, float64(bias[i%n]))
+					} else {
+						y *= w
+					}
+					require.True(t, sameBits(float64(float32(y)), float64(dst[i])), "element %d of rows of %d, kind %d: %g", i, n, kind, x[i])
 				}
 			}
 		}

@@ -8,6 +8,20 @@ import "math"
 // once.
 func Sum(x []float32) float64 { return active.sum(x) }
 
+// SumRows adds the Sum of each of several rows to its sum. Row i has length elements from x[i*stride] on; all of them lie in x.
+func SumRows(sums []float64, x []float32, stride, length int) {
+	if !holds(length, len(x), stride, len(sums)) {
+		return
+	}
+	if active.sumRows != nil {
+		active.sumRows(sums, x, stride, length)
+		return
+	}
+	for i := range sums {
+		sums[i] += active.sum(x[i*stride:][:length])
+	}
+}
+
 // SumLines adds the elements of each of several rows to its sum. Row i has length elements from x[i*stride] on; all of them lie
 // in x. It is for short rows: several are added beside each other, so that one addition does not wait for the one before. A sum
 // depends on the elements of its row alone.

@@ -12,15 +12,25 @@ import (
 // Four running vectors, so that one addition does not wait for the one before.
 // The tails and the lanes of the result are left to the portable loops.
 
-func sum512(x []float32) float64 {
+func sum512(x []float32) float64 { return sumAhead512(x, new(upcoming)) }
+
+func sumRows512(sums []float64, x []float32, stride, length int) {
+	sumRowsBy(half512, sums, x, stride, length)
+}
+
+// sumAhead512 adds up a row, and asks for what is ahead.
+// SAFETY: see floats512.
+func sumAhead512(x []float32, ahead *upcoming) float64 {
 	var s0, s1, s2, s3 wide512
-	for ; len(x) >= 4*half512; x = x[4*half512:] {
-		s0 = s0.Add(archsimd.LoadFloat32x8Slice(x).ConvertToFloat64())
-		s1 = s1.Add(archsimd.LoadFloat32x8Slice(x[half512:]).ConvertToFloat64())
-		s2 = s2.Add(archsimd.LoadFloat32x8Slice(x[2*half512:]).ConvertToFloat64())
-		s3 = s3.Add(archsimd.LoadFloat32x8Slice(x[3*half512:]).ConvertToFloat64())
+	whole, from := 4*(len(x)&^(4*half512-1)), unsafe.Pointer(unsafe.SliceData(x))
+	for i := 0; i < whole; {
+		ahead.next()
+		for end := min(whole, i+streamPiece); i < end; i += 16 * half512 {
+			s0, s1 = s0.Add(widened512(from, i)), s1.Add(widened512(from, i+4*half512))
+			s2, s3 = s2.Add(widened512(from, i+8*half512)), s3.Add(widened512(from, i+12*half512))
+		}
 	}
-	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x)
+	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x[whole/4:])
 }
 
 func sumSquares512(x []float32) float64 {

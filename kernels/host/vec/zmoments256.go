@@ -18,11 +18,17 @@ type momentsState256 struct {
 }
 
 // normalize256 is normalizeRows for several rows at a time. The state is made once: the instruction that clears it waits for all stores.
+//
+// Memory is read in one pass of a block and written in the other, so that each pass would wait for memory alone. What the next pass takes
+// from memory is asked for before this one.
 func normalize256(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
 	var s momentsState256
+	most := max(rowsAtOnce(normalizeBlock, length, lanes256), min(4, normalizeMost/length))
 	for len(src) >= length {
-		n := min(len(src)/length, rowsAtOnce(4096, length, lanes256))
+		n := min(len(src)/length, most)
+		prefetch(dst[:n*length])
 		s.moments(src, length, n, epsilon, centered)
+		prefetch(nextOf(src, n*length))
 		standardize256(dst, src, weight, bias, length, s.means[:n], s.scales[:n])
 		for _, scale := range s.scales[:n] {
 			next(scale)

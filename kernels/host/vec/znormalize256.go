@@ -13,31 +13,46 @@ import (
 // SAFETY: the caller has as many elements from there on.
 func narrowAt256(p *float32) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(p)) }
 
-// standardize256 is standardizeRows. What is missing of weight and bias is one vector, which all elements read. What fills no vector is
-// left to the portable loop.
-// SAFETY: a vector begins at each element that is read or written, and ends inside of its line. Words have the bits of floats.
+// standardize256 is standardizeRows.
 func standardize256(dst, src, weight, bias []float32, length int, means, scales []float64) {
-	n := length &^ (half256 - 1)
-	w, b := unsafe.Pointer(&consts.narrowOne), unsafe.Pointer(&consts.narrowSign)
-	weightMoves, biasMoves := 0, 0 // all bits, unless one vector is read again and again
-	if weight != nil {
-		w, weightMoves = unsafe.Pointer(unsafe.SliceData(weight)), -1
-	}
-	if bias != nil {
-		b, biasMoves = unsafe.Pointer(unsafe.SliceData(bias)), -1
-	}
-	for j := range means {
-		x, y := unsafe.Pointer(unsafe.SliceData(src[j*length:])), unsafe.Pointer(unsafe.SliceData(dst[j*length:]))
-		mean := archsimd.BroadcastInt64x4(*(*int64)(unsafe.Pointer(&means[j]))).AsFloat64x4()
-		scale := archsimd.BroadcastInt64x4(*(*int64)(unsafe.Pointer(&scales[j]))).AsFloat64x4()
-		for i := 0; i < 4*n; i += 4 * half256 {
-			v := widened256(x, i).Sub(mean).Mul(scale)
-			v.MulAdd(widened256(w, i&weightMoves), widened256(b, i&biasMoves)).ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i)))
-		}
-		if n < length {
-			archsimd.ClearAVXUpperBits()
-			standardizeRow(dst[j*length:][n:length], src[j*length:][n:length], after(weight, n), after(bias, n), means[j], scales[j])
-		}
-	}
+	standardizeBy(half256, dst, src, weight, bias, length, means, scales)
 	archsimd.ClearAVXUpperBits()
+}
+
+// wideEverywhere256 has a number in all lanes. It is read as a word, because a legacy instruction for floats would wait for the vectors.
+// SAFETY: a word has the bits of a float64.
+func wideEverywhere256(x *float64) wide256 {
+	return archsimd.BroadcastInt64x4(*(*int64)(unsafe.Pointer(x))).AsFloat64x4()
+}
+
+// standardizeOne256 standardizes n elements of a row, as many as fill vectors. It is a function of its own, so that what the loop needs stays in registers.
+// SAFETY: see standardize256.
+//
+//go:noinline
+func standardizeOne256(s *standardizing, y, x unsafe.Pointer, n int, mean, scale *float64) {
+	m, f := wideEverywhere256(mean), wideEverywhere256(scale)
+	w, b, weightMoves, biasMoves := s.weight, s.bias, s.weightMoves, s.biasMoves
+	for i := 0; i < 4*n; i += 4 * half256 {
+		v := widened256(x, i).Sub(m).Mul(f).MulAdd(widened256(w, i&weightMoves), widened256(b, i&biasMoves))
+		v.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i)))
+	}
+}
+
+// standardizeFour256 is standardizeOne256 for four rows, each so many bytes behind the one before.
+// SAFETY: see standardize256.
+//
+//go:noinline
+func standardizeFour256(s *standardizing, y, x unsafe.Pointer, n, step int, means, scales *[4]float64) {
+	m0, m1, m2, m3 := wideEverywhere256(&means[0]), wideEverywhere256(&means[1]), wideEverywhere256(&means[2]), wideEverywhere256(&means[3])
+	f0, f1, f2, f3 := wideEverywhere256(&scales[0]), wideEverywhere256(&scales[1]), wideEverywhere256(&scales[2]), wideEverywhere256(&scales[3])
+	w, b, weightMoves, biasMoves := s.weight, s.bias, s.weightMoves, s.biasMoves
+	for i := 0; i < 4*n; i += 4 * half256 {
+		by, and := widened256(w, i&weightMoves), widened256(b, i&biasMoves)
+		v0, v1 := widened256(x, i).Sub(m0).Mul(f0).MulAdd(by, and), widened256(x, i+step).Sub(m1).Mul(f1).MulAdd(by, and)
+		v0.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i)))
+		v1.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i+step)))
+		v2, v3 := widened256(x, i+2*step).Sub(m2).Mul(f2).MulAdd(by, and), widened256(x, i+3*step).Sub(m3).Mul(f3).MulAdd(by, and)
+		v2.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i+2*step)))
+		v3.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i+3*step)))
+	}
 }

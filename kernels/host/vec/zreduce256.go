@@ -14,15 +14,25 @@ import (
 // Four running vectors, so that one addition does not wait for the one before.
 // The tails and the lanes of the result are left to the portable loops.
 
-func sum256(x []float32) float64 {
+func sum256(x []float32) float64 { return sumAhead256(x, new(upcoming)) }
+
+func sumRows256(sums []float64, x []float32, stride, length int) {
+	sumRowsBy(half256, sums, x, stride, length)
+}
+
+// sumAhead256 adds up a row, and asks for what is ahead.
+// SAFETY: see floats256.
+func sumAhead256(x []float32, ahead *upcoming) float64 {
 	var s0, s1, s2, s3 wide256
-	for ; len(x) >= 4*half256; x = x[4*half256:] {
-		s0 = s0.Add(archsimd.LoadFloat32x4Slice(x).ConvertToFloat64())
-		s1 = s1.Add(archsimd.LoadFloat32x4Slice(x[half256:]).ConvertToFloat64())
-		s2 = s2.Add(archsimd.LoadFloat32x4Slice(x[2*half256:]).ConvertToFloat64())
-		s3 = s3.Add(archsimd.LoadFloat32x4Slice(x[3*half256:]).ConvertToFloat64())
+	whole, from := 4*(len(x)&^(4*half256-1)), unsafe.Pointer(unsafe.SliceData(x))
+	for i := 0; i < whole; {
+		ahead.next()
+		for end := min(whole, i+streamPiece); i < end; i += 16 * half256 {
+			s0, s1 = s0.Add(widened256(from, i)), s1.Add(widened256(from, i+4*half256))
+			s2, s3 = s2.Add(widened256(from, i+8*half256)), s3.Add(widened256(from, i+12*half256))
+		}
 	}
-	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x)
+	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumRow(x[whole/4:])
 }
 
 func sumSquares256(x []float32) float64 {
