@@ -64,7 +64,12 @@ func registerConvolutions[T float32 | float64](d, in dtype.DType) {
 // calls never share a kernel that has been made for one.
 func knownFilter[T float32 | float64](_ *Device, c *device.Call) (uint64, bool) {
 	weight := &c.In[right]
-	return 0, isFilter(weight) && resultRows(c) >= int64(vec.FewRows[T]())
+	return 0, isFilter(weight) && isPacked[T](resultRows(c))
+}
+
+// isPacked reports whether a product of so many rows reads its weight packed, and not where it lies.
+func isPacked[T float32 | float64](rows int64) bool {
+	return rows >= int64(vec.FewRows[T]()) && vec.PanelRows[T]() > 1
 }
 
 // isFilter reports whether the weight of a convolution is known, and its elements are in their order.
@@ -187,7 +192,7 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 	case c.Op == op.IDConvWeight:
 		bytes += shareBytes[T](c)
 	}
-	if rows := resultRows(c); rows > 0 && k.known == nil && k.right == nil {
+	if rows := resultRows(c); isPacked[T](rows) && k.known == nil && k.right == nil {
 		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.PanelRows[T]())) * int64(unsafe.Sizeof(*new(T))))
 	}
 	return bytes

@@ -12,7 +12,7 @@ type convPhase[T any] struct {
 	first, step [op.MaxSpatial]int64 // where in the result they are: first + at*step
 	from, taps  int                  // its part of the taps, which say where in the image a window sees an element of the kernel
 	raw         []T                  // for each group a matrix of rows x (channels*taps)
-	weights     []T                  // the same, each packed where it has enough rows
+	weights     []T                  // the same, each packed where tiles need that
 	perGroup    int64                // of weights
 	perTerm     int64                // from the weights of a term to those of the next
 	strips      strips
@@ -186,10 +186,11 @@ func each(dims *[op.MaxSpatial]int64, f func([op.MaxSpatial]int64)) {
 	}
 }
 
-// Weights are packed on the thread of the caller, which is a pass over them. In a program they are mostly constants, which
-// were packed when it was compiled; where they are not, as in training, there are many images to use them on.
+// With AVX-512, weights of float32 are read where they lie. Else they are packed on the thread of the caller, which is a pass over
+// them. In a program they are mostly constants, which were packed when it was compiled; where they are not, as in training, there
+// are many images to use them on.
 
-// addPhase packs the weights of a phase and cuts it into pieces: strips of images, for each group. A phase without windows
+// addPhase packs the weights of a phase, where that is needed, and cuts it into pieces: strips of images, for each group. A phase without windows
 // has no part in the work.
 func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 	if volumeOf(&p.grid)*j.out.batch*j.rows == 0 {
@@ -197,7 +198,7 @@ func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 	}
 	terms := j.channels * int64(p.taps)
 	p.weights, p.perGroup, p.perTerm = p.raw, j.rows*terms, 1
-	if j.rows >= int64(vec.FewRows[T]()) {
+	if isPacked[T](j.rows) {
 		p.perGroup, p.perTerm = int64(vec.LeftSize[T](int(j.rows), int(terms))), int64(vec.PanelRows[T]())
 		if p.weights = j.known; p.weights == nil {
 			p.weights = j.reserve(j.groups * p.perGroup)

@@ -6,7 +6,7 @@ package vec
 
 // LeftSize is the number of elements that [PackLeft] writes.
 func LeftSize[T Real](m, k int) int {
-	rows := tileOf[T]().rows
+	rows := PanelRows[T]()
 	return (m + rows - 1) / rows * rows * k
 }
 
@@ -16,15 +16,27 @@ func PackLeft[T Real](to, a []T, m, k, lda int) bool {
 	if !fits(len(a), m, k, lda) || len(to) < LeftSize[T](m, k) {
 		return false
 	}
-	tileOf[T]().packLeft(to, a, m, k, lda)
+	if t := tileOf[T](); t.panelRows() == 1 {
+		copyRows(to, a, m, k, k, lda)
+	} else {
+		t.packLeft(to, a, m, k, lda)
+	}
 	return true
 }
 
 // FewRows is the least number of rows of a packed left operand.
 func FewRows[T Real]() int { return tileOf[T]().least() }
 
-// PanelRows is the number of rows that a packed left operand has side by side.
-func PanelRows[T Real]() int { return tileOf[T]().rows }
+// PanelRows is the number of rows that a packed left operand has side by side. It is 1 where tiles read rows where they lie: packed,
+// they are the same contiguous matrix, which needs no packing.
+func PanelRows[T Real]() int { return tileOf[T]().panelRows() }
+
+func (t *tile[T]) panelRows() int {
+	if t.windows != nil {
+		return 1
+	}
+	return t.rows
+}
 
 // AddTaps adds len(offsets) columns of a times the matrix of rows b[offsets[l]:][:n] to c (m x n, leading dimension ldc), or
 // with set makes c that product.
@@ -43,8 +55,8 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) b
 	if m < 0 || n < 0 || !fits(len(c), m, n, ldc) || k > 0 && (reach > len(b) || n > len(b)-reach) {
 		return false
 	}
-	few := m < t.least()
-	if few && !fits(len(a), m, k, lda) || !few && !fits(len(a), (m+t.rows-1)/t.rows, k*t.rows, lda*t.rows) {
+	few, rows := m < t.least(), t.panelRows()
+	if few && !fits(len(a), m, k, lda) || !few && !fits(len(a), (m+rows-1)/rows, k*rows, lda*rows) {
 		return m == 0 || n == 0 || k == 0
 	}
 	if set && (k == 0 || few) {
@@ -77,6 +89,11 @@ const (
 func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, set bool) {
 	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
+	if t.windows != nil {
+		t.addLines(c, a, b, offsets, m, n, lda, ldc, reach, p, set)
+		pool.Put(p)
+		return
+	}
 	rest := m % t.rows
 	if m -= rest; rest > 0 && rest <= t.rows/2 && t.half != nil {
 		done := t.addHalves(c[m*ldc:], a[m*lda:], b, offsets, rest, n, lda, ldc, reach, p, set)
@@ -90,6 +107,39 @@ func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int,
 		t.addTiles(c, a, b, offsets, m, n, lda, ldc, reach, p, set)
 	}
 	pool.Put(p)
+}
+
+// addLines is addTaps for tiles that read rows of a where they lie. Those of few rows of a go through b panel by panel, each of which
+// is then in the first-level cache for all of them.
+func (t *tile[T]) addLines(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) {
+	width := blockCols
+	if m <= inPlaceRows {
+		width = t.cols
+	}
+	for l := 0; l < len(offsets); l += depth {
+		seen := offsets[l:][:min(depth, len(offsets)-l)]
+		for j := 0; j < n; j += width {
+			cols := min(width, n-j)
+			t.pickPanels(p.b[:], b[j:], seen, cols, reach)
+			for i := 0; i < m; i += inPlaceRows {
+				rows := min(inPlaceRows, m-i)
+				lines, stride := p.linesOf(a[i*lda+l:], rows, len(seen), lda)
+				t.windowPanels(c[i*ldc+j:], lines, p.b[:], t.cols*len(seen), rows, cols, len(seen), stride, ldc, set && l == 0)
+			}
+		}
+	}
+}
+
+// pickPanels picks panels of rows of b, the last of which reads beyond the columns where b goes on.
+func (t *tile[T]) pickPanels(to, b []T, offsets []int, cols, reach int) {
+	for at := 0; at < cols; at += t.cols {
+		panel := to[at*len(offsets):][:t.cols*len(offsets)]
+		if reach+at+t.cols <= len(b) { // columns beyond the last are never read
+			t.pick(panel, b[at:], offsets)
+		} else {
+			t.pickPart(panel, b[at:], offsets, min(t.cols, cols-at))
+		}
+	}
 }
 
 // addHalves is addTaps for rows that are half a tile at most. It ends at the column from which on a tile would read beyond b,
@@ -121,14 +171,7 @@ func (t *tile[T]) addTiles(c, a, b []T, offsets []int, m, n, lda, ldc, reach int
 				t.direct(c[j:], a[l*t.rows:], b[j:], seen, m, cols, lda, ldc, &p.edge, first)
 				continue
 			}
-			for at := 0; at < cols; at += t.cols {
-				panel := p.b[at*steps:][:t.cols*steps]
-				if reach+j+at+t.cols <= len(b) { // columns beyond the last are never read
-					t.pick(panel, b[j+at:], seen)
-				} else {
-					t.pickPart(panel, b[j+at:], seen, min(t.cols, cols-at))
-				}
-			}
+			t.pickPanels(p.b[:], b[j:], seen, cols, reach)
 			for i := 0; i < m; i += blockRows {
 				t.block(c[i*ldc+j:], a[i*lda+l*t.rows:], p.b[:], t.rows*lda, t.cols*steps, min(blockRows, m-i), cols, steps, ldc, &p.edge, first)
 			}
