@@ -121,6 +121,7 @@ type convolving[T float32 | float64] struct {
 	sums       []T               // the weights of its shares of images, where there are several
 	other      []T               // the weight that is read, which is contiguous
 	room       unsafe.Pointer    // for weights: those of the phases of conv_transpose, and those that are packed
+	threads    int
 	groups     int64
 	rows       int64 // of a product: output channels of a group
 	channels   int64 // of one group of the image that is gathered from
@@ -246,6 +247,7 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	if err := j.stage(t, c); err != nil {
 		return err
 	}
+	j.threads = t.count()
 	j.open(c, &w)
 	if err := t.each(j.work, c, j.pieces, k.cost(c)); err != nil {
 		return err

@@ -8,16 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/op"
 )
-
-// square is a convolution of one image with two spatial axes of one size.
-func square(channels, size, filters, side, stride, padding, groups int) convCase {
-	c := convCase{batch: 1, groups: groups, in: channels / groups, out: filters / groups, axes: 2}
-	c.size, c.kernel, c.stride = [op.MaxSpatial]int{1, size, size}, [op.MaxSpatial]int{1, side, side}, [op.MaxSpatial]int{1, stride, stride}
-	c.dilation, c.pads = [op.MaxSpatial]int{1, 1, 1}, [op.MaxSpatial]int{0, padding, padding}
-	return c
-}
 
 // BenchmarkConv runs the convolutions of bench/cpu.py with a weight that is no constant: it is read anew in each call.
 func BenchmarkConv(b *testing.B) {

@@ -225,6 +225,16 @@ func productsStayInside[T Real](t *testing.T, f *fences) {
 							require.True(t, AddTaps(c, a, b, offsets, m, n, k, n+more, set))
 						}
 					}, "taps %v", what)
+					if width := 5 + k%9; HasGrid[T](m, width) {
+						f.try(t, func() {
+							lines, offsets := (n-1)/width, make([]int, k)
+							for i := range offsets {
+								offsets[i] = (i * 7) % (k + 1)
+							}
+							b := operand[T](f, k+lines*(width+more)+n-lines*width)
+							require.True(t, AddGrid(matrix(m, n), operand[T](f, m*k), b, offsets, m, n, k, n+more, width, width+more, true))
+						}, "grid %v", what)
+					}
 					f.try(t, func() { AddDots(matrix(m, n), matrix(m, k), matrix(n, k), m, n, k, k+more, k+more, n+more) }, "dots %v", what)
 				}
 			}

@@ -39,13 +39,13 @@ type tile[T Real] struct {
 	// column adds a times one column of b to one of c, for a multiple of columnRows rows; nil where there is none.
 	column func(c, a, b []T, m, k, lda, ldb, ldc int, set bool)
 
-	// half is direct for at most half of a panel of a, on halfCols columns of c; nil where there is none.
-	halfCols int
-	half     func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
-
 	// windows adds rows of a where they lie, as w says, times panels of b, which begin stride elements apart, to the first cols
 	// columns of c, line after line; nil where there is none.
 	windows func(c, a, b []T, stride int, w Windows, cols, ldc int, set bool)
+
+	// pickGrid is pick for at most cols columns from column first on, of rows that are lines: see AddGrid; nil where there is
+	// none. It needs windows.
+	pickGrid func(to, b []T, offsets []int, first, cols, width, pitch int)
 }
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.

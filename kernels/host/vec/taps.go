@@ -44,6 +44,21 @@ func (t *tile[T]) panelRows() int {
 // matrix itself, from its column on. Every element of c is the sum over ascending l as in [AddMatMul]. It reports false and
 // leaves c alone where an operand does not fit its slice, and runs on the calling thread.
 func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) bool {
+	return AddGrid(c, a, b, offsets, m, n, lda, ldc, max(n, 1), max(n, 1), set)
+}
+
+// HasGrid reports whether [AddGrid] takes products of m rows whose rows of b are several lines of so many columns.
+func HasGrid[T Real](m, width int) bool {
+	t := tileOf[T]()
+	return t.pickGrid != nil && m >= t.least() && width >= leastWidth
+}
+
+// leastWidth is the number of columns of a line from which on a vector is of four lines at most.
+const leastWidth = 5
+
+// AddGrid is [AddTaps] for rows of b that are lines of width elements, pitch elements apart: column j of row l is
+// b[offsets[l] + j/width*pitch + j%width]. It needs [HasGrid] where there are several lines.
+func AddGrid[T Real](c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch int, set bool) bool {
 	t, k := tileOf[T](), len(offsets)
 	reach := 0
 	for _, o := range offsets {
@@ -52,7 +67,10 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) b
 		}
 		reach = max(reach, o)
 	}
-	if m < 0 || n < 0 || !fits(len(c), m, n, ldc) || k > 0 && (reach > len(b) || n > len(b)-reach) {
+	if m < 0 || n < 0 || width < 1 || pitch < width || !fits(len(c), m, n, ldc) || n > width && !HasGrid[T](m, width) {
+		return false
+	}
+	if lines := (n - 1) / width; k > 0 && n > 0 && (reach > len(b) || lines > (len(b)-reach)/pitch || n-lines*width > len(b)-reach-lines*pitch) {
 		return false
 	}
 	few, rows := m < t.least(), t.panelRows()
@@ -68,6 +86,8 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) b
 		for i := range m {
 			t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
 		}
+	case t.windows != nil:
+		t.addGrid(c, a, b, offsets, m, n, lda, ldc, width, pitch, reach, set)
 	default:
 		t.addTaps(c, a, b, offsets, m, n, lda, ldc, reach, set)
 	}
@@ -85,42 +105,26 @@ const (
 	directTaps  = 384 // tiles of rows times rows of b
 )
 
-// addTaps is AddTaps for rows that are tiles. reach is the largest offset.
-func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, set bool) {
+// addGrid is AddGrid for tiles that read rows of a where they lie. Those of few rows of a go through b panel by panel, each of
+// which is then in the first-level cache for all of them.
+func (t *tile[T]) addGrid(c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool) {
 	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
-	if t.windows != nil {
-		t.addLines(c, a, b, offsets, m, n, lda, ldc, reach, p, set)
-		pool.Put(p)
-		return
-	}
-	rest := m % t.rows
-	if m -= rest; rest > 0 && rest <= t.rows/2 && t.half != nil {
-		done := t.addHalves(c[m*ldc:], a[m*lda:], b, offsets, rest, n, lda, ldc, reach, p, set)
-		if done < n {
-			t.addTiles(c[m*ldc+done:], a[m*lda:], b[done:], offsets, rest, n-done, lda, ldc, reach, p, set)
-		}
-	} else {
-		m += rest
-	}
-	if m > 0 {
-		t.addTiles(c, a, b, offsets, m, n, lda, ldc, reach, p, set)
-	}
-	pool.Put(p)
-}
-
-// addLines is addTaps for tiles that read rows of a where they lie. Those of few rows of a go through b panel by panel, each of which
-// is then in the first-level cache for all of them.
-func (t *tile[T]) addLines(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) {
-	width := blockCols
+	most := blockCols
 	if m <= inPlaceRows {
-		width = t.cols
+		most = t.cols
 	}
 	for l := 0; l < len(offsets); l += depth {
 		seen := offsets[l:][:min(depth, len(offsets)-l)]
-		for j := 0; j < n; j += width {
-			cols := min(width, n-j)
-			t.pickPanels(p.b[:], b[j:], seen, cols, reach)
+		for j := 0; j < n; j += most {
+			cols := min(most, n-j)
+			if n <= width {
+				t.pickPanels(p.b[:], b[j:], seen, cols, reach)
+			} else {
+				for at := 0; at < cols; at += t.cols {
+					t.pickGrid(p.b[at*len(seen):], b, seen, j+at, min(t.cols, cols-at), width, pitch)
+				}
+			}
 			for i := 0; i < m; i += inPlaceRows {
 				rows := min(inPlaceRows, m-i)
 				lines, stride := p.linesOf(a[i*lda+l:], rows, len(seen), lda)
@@ -128,6 +132,7 @@ func (t *tile[T]) addLines(c, a, b []T, offsets []int, m, n, lda, ldc, reach int
 			}
 		}
 	}
+	pool.Put(p)
 }
 
 // pickPanels picks panels of rows of b, the last of which reads beyond the columns where b goes on.
@@ -142,20 +147,10 @@ func (t *tile[T]) pickPanels(to, b []T, offsets []int, cols, reach int) {
 	}
 }
 
-// addHalves is addTaps for rows that are half a tile at most. It ends at the column from which on a tile would read beyond b,
-// and answers which that is.
-func (t *tile[T]) addHalves(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) (done int) {
-	for ; done < n && reach+done+t.halfCols <= len(b); done += t.halfCols {
-		for l := 0; l < len(offsets); l += depth {
-			seen := offsets[l:][:min(depth, len(offsets)-l)]
-			t.half(c[done:], a[l*t.rows:], b[done:], seen, m, min(t.halfCols, n-done), lda, ldc, &p.edge, set && l == 0)
-		}
-	}
-	return min(done, n)
-}
-
-// addTiles is addTaps with whole tiles.
-func (t *tile[T]) addTiles(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) {
+// addTaps is AddTaps for rows that are tiles. reach is the largest offset.
+func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, set bool) {
+	pool := packsOf[T]()
+	p := pool.Get().(*packed[T])
 	k := len(offsets)
 	tiles, width := (m+t.rows-1)/t.rows, pickedCols
 	direct := t.direct != nil && (tiles <= directTiles || tiles*k <= directTaps)
@@ -177,6 +172,7 @@ func (t *tile[T]) addTiles(c, a, b []T, offsets []int, m, n, lda, ldc, reach int
 			}
 		}
 	}
+	pool.Put(p)
 }
 
 // A tile reads whole rows of b, and the last ones may end where b ends.
