@@ -131,6 +131,7 @@ type convolving[T float32 | float64] struct {
 	offsets    []int
 	step       [op.MaxSpatial]int64 // distance of windows in the image
 	byPads     padCut               // where images have their channels last
+	planeCut   planeCut             // of depthwise convolutions
 	pieces     int64
 	work       splitter
 	staging

@@ -118,6 +118,10 @@ var specialConvs = []convCase{
 	// Rows that are cut into parts, of a strip, of blocks, and in groups.
 	square(6, 7, 100, 3, 1, 1, 1), square(3, 19, 73, 3, 2, 1, 1), square(4, 11, 240, 1, 2, 0, 2),
 	{2, 1, 5, 90, [op.MaxSpatial]int{1, 4, 4}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 1}, 2},
+	// Bands of planes.
+	{1, 3, 1, 1, [op.MaxSpatial]int{1, 140, 131}, [op.MaxSpatial]int{1, 3, 5}, [op.MaxSpatial]int{1, 2, 2}, neighbour, [op.MaxSpatial]int{0, 1, 2}, 2},
+	{2, 2, 1, 1, [op.MaxSpatial]int{1, 97, 66}, [op.MaxSpatial]int{1, 5, 3}, [op.MaxSpatial]int{1, 3, 1}, [op.MaxSpatial]int{1, 2, 3}, [op.MaxSpatial]int{0, 9, 1}, 2},
+	{1, 1, 1, 1, [op.MaxSpatial]int{1, 1, 9000}, [op.MaxSpatial]int{1, 1, 7}, [op.MaxSpatial]int{1, 1, 2}, neighbour, [op.MaxSpatial]int{0, 0, 4}, 1},
 	{1, 1, 4, 64, [op.MaxSpatial]int{3, 6, 8}, [op.MaxSpatial]int{2, 3, 3}, neighbour, neighbour, neighbour, 3},
 }
 

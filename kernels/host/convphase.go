@@ -38,6 +38,9 @@ func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = (*phased[T])(j)
 	j.rows = j.out.channels / j.groups
 	kernel := j.noteTaps(w)
+	if f, ok := any(j).(*convolving[float32]); ok && planPlanes(f, kernel) {
+		return
+	}
 	j.flattenSingle(kernel)
 	p := convPhase[T]{grid: j.out.dims, step: neighbours, raw: j.other, taps: int(kernel[0] * kernel[1] * kernel[2])}
 	// An axis has as many planes as different remainders of its taps.

@@ -43,6 +43,7 @@ func (t *table) dots256() {
 // tiles512 sets those of AVX-512: twelve rows of two vectors, in 32 registers.
 func (t *table) tiles512() {
 	t.depthwise, t.interleave3 = windowsDeep512, interleave3With512
+	t.splitPlane, t.tapPlane = splitWith512, tapPlaneWith512
 	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, nil, row512, checkedColumn, windows512, pickGrid512}
 	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, nil, nil}
 }
