@@ -112,7 +112,7 @@ func (k *convolution[T]) bytes() int64 {
 // convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work
 // writes to its own piece of the result and to scratch memory alone.
 type convolving[T float32 | float64] struct {
-	*convolution[T]
+	conv       *convolution[T]
 	all        [3]device.Operand // the operands as elements of T
 	in, out    image[T]          // what is gathered from, and what is written; a weight is an image of kernels
 	seen       image[T]          // the images that the weight is multiplied with in conv_weight
@@ -238,7 +238,7 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	}
 	j, _ := k.jobs.Get().(*convolving[T])
 	if j == nil {
-		j = &convolving[T]{convolution: k}
+		j = &convolving[T]{conv: k}
 	}
 	j.epilogue = e
 	defer func() {
@@ -271,11 +271,11 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 	j.room = c.Workspace
 	for i := left; i <= result; i++ {
 		o := *nth(c, i)
-		if j.all[i] = o; !j.staged(c, i) {
+		if j.all[i] = o; !j.conv.staged(c, i) {
 			continue
 		}
-		j.all[i] = device.Operand{Addr: j.room, DType: j.dtype, Layout: shape.Contiguous(o.Shape)}
-		if j.byRows {
+		j.all[i] = device.Operand{Addr: j.room, DType: j.conv.dtype, Layout: shape.Contiguous(o.Shape)}
+		if j.conv.byRows {
 			j.all[i].Layout = lastLayout(o.Shape)
 		}
 		j.room = unsafe.Add(j.room, packedSize[T](&o))
@@ -283,7 +283,7 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 			continue
 		}
 		to := j.all[i]
-		if j.byRows {
+		if j.conv.byRows {
 			o, to = lastAxes(o), lastAxes(to)
 		}
 		if err := j.copy(t, &o, &to); err != nil {
@@ -312,7 +312,7 @@ func (j *convolving[T]) open(c *device.Call, w *op.Windows) {
 	j.groups, j.channels, j.step = w.Groups, j.in.channels/w.Groups, neighbours
 	j.phases, j.taps, j.pieces = j.phases[:0], j.taps[:0], 0
 	j.planes, j.offsets = j.planes[:0], j.offsets[:0]
-	j.plan(j, w)
+	j.conv.plan(j, w)
 }
 
 // reserve takes room for n elements from the workspace.

@@ -35,7 +35,7 @@ func (j *convolving[T]) noteTaps(w *op.Windows) (kernel [op.MaxSpatial]int64) {
 // planForward is the plan of conv: one phase, whose windows are the elements of the result. The weight is the matrix as it is:
 // an output channel a row, and in it the channels of its group, each with the elements of the kernel.
 func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
-	j.work = (*phased[T])(j)
+	j.work = phased[T]{j}
 	j.rows = j.out.channels / j.groups
 	kernel := j.noteTaps(w)
 	if f, ok := any(j).(*convolving[float32]); ok && planPlanes(f, kernel) {
@@ -75,7 +75,7 @@ func common(a, b int64) int64 {
 // weight, a small part of the work for all but the smallest images. Where strides are longer than kernels, most elements of
 // the result belong to no phase, and are zero.
 func planBack[T float32 | float64](j *convolving[T], w *op.Windows) {
-	j.work = (*phased[T])(j)
+	j.work = phased[T]{j}
 	j.rows = j.out.channels / j.groups
 	stride, kernel := spatial(w.Stride, w.Axes, 1), spatial(w.Kernel, w.Axes, 1)
 	dilation, before := spatial(w.Dilation, w.Axes, 1), spatial(w.Before, w.Axes, 0)
@@ -203,7 +203,7 @@ func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 	p.weights, p.perGroup, p.perTerm = p.raw, j.rows*terms, 1
 	if isPacked[T](j.rows) {
 		p.perGroup, p.perTerm = int64(vec.LeftSize[T](int(j.rows), int(terms))), int64(vec.PanelRows[T]())
-		if p.weights = j.known; p.weights == nil {
+		if p.weights = j.conv.known; p.weights == nil {
 			p.weights = j.reserve(j.groups * p.perGroup)
 			for g := range j.groups {
 				packLeft(p.weights[g*p.perGroup:], p.raw[g*j.rows*terms:], j.rows, terms)
@@ -217,13 +217,13 @@ func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 }
 
 // phased is a call as work that is cut into strips of its phases.
-type phased[T float32 | float64] convolving[T]
+type phased[T float32 | float64] struct{ *convolving[T] }
 
 // Pieces are numbered phase by phase, and in a phase group by group, image by image and strip by strip, so that neighbouring
 // pieces use the same weights, and last by parts of the rows. Parts of one strip that a thread has are computed together.
 
 // part does pieces lo to hi-1, counted through all phases.
-func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
+func (j phased[T]) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[T]()
 	s := pool.Get().(*scratch[T])
 	defer pool.Put(s)
@@ -265,7 +265,7 @@ type between struct{ from, to int64 }
 
 // finish runs the epilogue on the windows of a piece of a group: those of a strip, which are neighbours in one image, or those
 // of a block, which may be of several.
-func (j *phased[T]) finish(p *convPhase[T], group, piece int64, rows between, b *blocks) error {
+func (j phased[T]) finish(p *convPhase[T], group, piece int64, rows between, b *blocks) error {
 	if b == nil {
 		return nil
 	}
@@ -291,13 +291,13 @@ func (j *phased[T]) finish(p *convPhase[T], group, piece int64, rows between, b 
 }
 
 // weightsAt are the weights of a row and the rows behind it in a group, from a term on.
-func (j *phased[T]) weightsAt(p *convPhase[T], group, row, term int64) []T {
+func (j phased[T]) weightsAt(p *convPhase[T], group, row, term int64) []T {
 	return p.weights[group*p.perGroup+row*j.channels*int64(p.taps)+term*p.perTerm:]
 }
 
 // piece computes some rows of a strip of one image and one group, some channels at a time: it multiplies into the result where the strip
 // lies in one line of it, and else into scratch memory.
-func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between, s *scratch[T]) bool {
+func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between, s *scratch[T]) bool {
 	st := &p.strips
 	grid, first := st.part(p.grid, strip)
 	n, number := st.span(&grid), rows.to-rows.from
@@ -342,7 +342,7 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between
 // The terms of a block are gathered some at a time and added in their order, so that a block has the sums of a strip.
 
 // block computes some rows of a block of gathered windows of one group.
-func (j *phased[T]) block(p *convPhase[T], group, block int64, rows between, s *scratch[T]) bool {
+func (j phased[T]) block(p *convPhase[T], group, block int64, rows between, s *scratch[T]) bool {
 	st := &p.strips
 	first := block * st.length
 	n := min(st.length, volumeOf(&p.grid)*j.out.batch-first)
@@ -374,7 +374,7 @@ func (j *phased[T]) block(p *convPhase[T], group, block int64, rows between, s *
 
 // store writes one channel of a strip into the result, where it begins at index to. Each element is written once, by one
 // thread.
-func (j *phased[T]) store(p *convPhase[T], sums []T, to, first int64, grid *[op.MaxSpatial]int64) {
+func (j phased[T]) store(p *convPhase[T], sums []T, to, first int64, grid *[op.MaxSpatial]int64) {
 	const last = op.MaxSpatial - 1
 	stride := p.step[last] * j.out.strides[last]
 	for axis := range op.MaxSpatial {

@@ -51,7 +51,7 @@ func planPlanes(j *convolving[float32], kernel [op.MaxSpatial]int64) bool {
 		line, at := j.taps[i][1]-low[1], j.taps[i][2]-low[2]
 		p.left = append(p.left, int(p.copied(j, line, at)))
 	}
-	j.work, j.pieces = (*planed)(j), out.batch*j.groups*p.bands
+	j.work, j.pieces = planed{j}, out.batch*j.groups*p.bands
 	return true
 }
 
@@ -62,10 +62,10 @@ func (p *planeCut) copied(j *convolving[float32], line, at int64) int64 {
 }
 
 // planed is a call as work that is cut into bands of planes, the same band of all planes one after the other.
-type planed convolving[float32]
+type planed struct{ *convolving[float32] }
 
 // part computes bands lo to hi-1.
-func (j *planed) part(_ *device.Call, lo, hi int64) error {
+func (j planed) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[float32]()
 	s := pool.Get().(*scratch[float32])
 	defer pool.Put(s)
@@ -109,7 +109,7 @@ type bandCopy struct {
 }
 
 // copies are what a band of lines of the result sees of a plane, from line first of it on.
-func (j *planed) copies(all []bandCopy, first, lines int64) []bandCopy {
+func (j planed) copies(all []bandCopy, first, lines int64) []bandCopy {
 	p, im, stride := &j.planeCut, &j.in, j.step[1]
 	begin := first*stride - p.above // of the lines of the image
 	width := min(im.dims[2], p.seen-p.before)
@@ -120,10 +120,9 @@ func (j *planed) copies(all []bandCopy, first, lines int64) []bandCopy {
 		if line > (lines-1)*stride+p.reach || skip >= end || width <= 0 {
 			continue
 		}
-		c := (*convolving[float32])(j)
 		all = append(all, bandCopy{
 			from: (begin + line + skip*stride) * im.strides[1], lines: int(end - skip), width: int(width), step: int(stride * im.strides[1]),
-			first: int(p.copied(c, line+skip*stride, p.before)), second: int(p.copied(c, line+skip*stride, p.before+1)),
+			first: int(p.copied(j.convolving, line+skip*stride, p.before)), second: int(p.copied(j.convolving, line+skip*stride, p.before+1)),
 		})
 	}
 	return all

@@ -74,7 +74,7 @@ type table struct {
 	interleave3 func(to, a, b, c []float32)
 
 	evens      func(to, x []float32)
-	splitPlane func(to, x []float32, lines, width, from, pitch, first, second int)
+	splitLines func(to, x *float32, lines, width, from, pitch, first, second int) // of 1 to mostSplit elements; or nil
 	tapPlane   func(to, x, w []float32, offsets []int, lines, width, apart, pitch int)
 
 	philox func(dst []uint32, key [2]uint32, first uint64)
@@ -113,7 +113,7 @@ func portableTable() *table {
 		level: Portable,
 
 		interleave3: interleave3Row,
-		evens:       evensRow, splitPlane: splitPlaneRow, tapPlane: tapPlaneRow,
+		evens:       evensRow, tapPlane: tapPlaneRow,
 
 		f16ToF32:  f16ToF32Row,
 		bf16ToF32: bf16ToF32Row,

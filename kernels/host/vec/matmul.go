@@ -43,9 +43,9 @@ type tile[T Real] struct {
 	// columns of c, line after line; nil where there is none.
 	windows func(c, a, b []T, stride int, w Windows, cols, ldc int, set bool)
 
-	// pickGrid is pick for at most cols columns from column first on, of rows that are lines: see AddGrid; nil where there is
-	// none. It needs windows.
-	pickGrid func(to, b []T, offsets []int, first, cols, width, pitch int)
+	// grid is AddGrid of rows that are tiles, which reads rows of a where they lie; reach is the largest offset. nil where there is
+	// none.
+	grid func(t *tile[T], c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool)
 }
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.
@@ -75,10 +75,14 @@ type packed[T Real] struct {
 
 var packs = [2]sync.Pool{{New: func() any { return new(packed[float32]) }}, {New: func() any { return new(packed[float64]) }}}
 
-// packsOf is the pool of a type.
+// packsOf is the pool of a type. It is not inlined, for the size of the library, and neither is tileOf.
+//
+//go:noinline
 func packsOf[T Real]() *sync.Pool { return &packs[unsafe.Sizeof(*new(T))/8] }
 
 // tileOf is the active tile of a type.
+//
+//go:noinline
 func tileOf[T Real]() *tile[T] {
 	if t, ok := any(&active.tile32).(*tile[T]); ok {
 		return t

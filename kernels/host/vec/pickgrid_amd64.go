@@ -15,7 +15,8 @@ type segments struct {
 //go:noescape
 func pickGrid(to, b *float32, offsets *int, steps int, s *segments)
 
-// pickGrid512 is pickGrid of a tile of float32. The lines of a vector are the same in all rows of b, so that they are found once.
+// pickGrid512 lays out a panel of at most cols columns from column first on, of rows of b that are lines. The lines of a vector are the
+// same in all rows, so that they are found once.
 // SAFETY: the caller has seen that the last column lies in b at each offset, and lanes of no column are not read.
 func pickGrid512(to, b []float32, offsets []int, first, cols, width, pitch int) {
 	_ = to[2*lanes512*len(offsets)-1]
@@ -30,4 +31,34 @@ func pickGrid512(to, b []float32, offsets []int, first, cols, width, pitch int) 
 		}
 		pickGrid(&to[v*lanes512], &b[0], &offsets[0], len(offsets), &s)
 	}
+}
+
+// addGrid512 is grid of a tile of float32. Few rows of a go through b panel by panel, each of which is then in the first-level cache for
+// all of them.
+func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool) {
+	pool := packsOf[float32]()
+	p := pool.Get().(*packed[float32])
+	most := blockCols
+	if m <= inPlaceRows {
+		most = t.cols
+	}
+	for l := 0; l < len(offsets); l += depth {
+		seen := offsets[l:][:min(depth, len(offsets)-l)]
+		for j := 0; j < n; j += most {
+			cols := min(most, n-j)
+			if n <= width {
+				t.pickPanels(p.b[:], b[j:], seen, cols, reach)
+			} else {
+				for at := 0; at < cols; at += t.cols {
+					pickGrid512(p.b[at*len(seen):], b, seen, j+at, min(t.cols, cols-at), width, pitch)
+				}
+			}
+			for i := 0; i < m; i += inPlaceRows {
+				rows := min(inPlaceRows, m-i)
+				lines, stride := p.linesOf(a[i*lda+l:], rows, len(seen), lda)
+				t.windowPanels(c[i*ldc+j:], lines, p.b[:], t.cols*len(seen), rows, cols, len(seen), stride, ldc, set && l == 0)
+			}
+		}
+	}
+	pool.Put(p)
 }

@@ -14,17 +14,24 @@ func PadPlane(to, x []float32, lines, width, from, pitch, first, second int, hal
 	if min(lines, width, from, pitch, first, second) < 0 || !spans(len(x), lines, width, from) || !spans(len(to), lines, end, pitch) {
 		return false
 	}
-	switch {
-	case lines == 0 || width == 0:
-	case halves:
-		active.splitPlane(to, x, lines, width, from, pitch, first, second)
-	default:
-		for i := range lines {
-			copy(to[i*pitch+first:], x[i*from:][:width])
+	if halves && lines > 0 && active.splitLines != nil && width-1 < mostSplit {
+		active.splitLines(&to[0], &x[0], lines, width, from, pitch, first, second)
+		return true
+	}
+	for i := range lines {
+		line := x[i*from:][:width]
+		if halves && width > 0 {
+			active.evens(to[i*pitch+first:][:(width+1)/2], line)
+			active.evens(to[i*pitch+second:][:width/2], line[1:])
+		} else {
+			copy(to[i*pitch+first:], line)
 		}
 	}
 	return true
 }
+
+// mostSplit is the number of elements of a line that splitLines of AVX-512 takes: two vectors, whose lanes are found once.
+const mostSplit = 32
 
 // TapPlane sets lines of width elements, which begin apart elements apart: to[i*apart+j] is the sum over l, in their order, of
 // w[l] * x[offsets[l]+i*pitch+j], added with the level's one way of rounding. x goes on for [WindowLanes] elements behind the last
@@ -43,7 +50,9 @@ func TapPlane(to, x, w []float32, offsets []int, lines, width, apart, pitch int)
 	if !spans(len(to), lines, width, apart) || !spans(len(x)-reach, lines, width+WindowLanes, pitch) {
 		return false
 	}
-	if lines > 0 && width > 0 {
+	if len(w) == 0 {
+		zeroRows(to, lines, width, apart)
+	} else if lines > 0 && width > 0 {
 		active.tapPlane(to, x, w, offsets, lines, width, apart, pitch)
 	}
 	return true
@@ -69,15 +78,6 @@ func Evens(to, x []float32) bool {
 func evensRow(to, x []float32) {
 	for i := range to {
 		to[i] = x[2*i]
-	}
-}
-
-// splitPlaneRow is PadPlane for halves, portable.
-func splitPlaneRow(to, x []float32, lines, width, from, pitch, first, second int) {
-	for i := range lines {
-		line := x[i*from:][:width]
-		evensRow(to[i*pitch+first:][:(width+1)/2], line)
-		evensRow(to[i*pitch+second:][:width/2], line[1:])
 	}
 }
 

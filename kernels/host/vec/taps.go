@@ -32,7 +32,7 @@ func FewRows[T Real]() int { return tileOf[T]().least() }
 func PanelRows[T Real]() int { return tileOf[T]().panelRows() }
 
 func (t *tile[T]) panelRows() int {
-	if t.windows != nil {
+	if t.grid != nil {
 		return 1
 	}
 	return t.rows
@@ -50,7 +50,7 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) b
 // HasGrid reports whether [AddGrid] takes products of m rows whose rows of b are several lines of so many columns.
 func HasGrid[T Real](m, width int) bool {
 	t := tileOf[T]()
-	return t.pickGrid != nil && m >= t.least() && width >= leastWidth
+	return t.grid != nil && m >= t.least() && width >= leastWidth
 }
 
 // leastWidth is the number of columns of a line from which on a vector is of four lines at most.
@@ -86,8 +86,8 @@ func AddGrid[T Real](c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch in
 		for i := range m {
 			t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
 		}
-	case t.windows != nil:
-		t.addGrid(c, a, b, offsets, m, n, lda, ldc, width, pitch, reach, set)
+	case t.grid != nil:
+		t.grid(t, c, a, b, offsets, m, n, lda, ldc, width, pitch, reach, set)
 	default:
 		t.addTaps(c, a, b, offsets, m, n, lda, ldc, reach, set)
 	}
@@ -104,36 +104,6 @@ const (
 	directTiles = 2
 	directTaps  = 384 // tiles of rows times rows of b
 )
-
-// addGrid is AddGrid for tiles that read rows of a where they lie. Those of few rows of a go through b panel by panel, each of
-// which is then in the first-level cache for all of them.
-func (t *tile[T]) addGrid(c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool) {
-	pool := packsOf[T]()
-	p := pool.Get().(*packed[T])
-	most := blockCols
-	if m <= inPlaceRows {
-		most = t.cols
-	}
-	for l := 0; l < len(offsets); l += depth {
-		seen := offsets[l:][:min(depth, len(offsets)-l)]
-		for j := 0; j < n; j += most {
-			cols := min(most, n-j)
-			if n <= width {
-				t.pickPanels(p.b[:], b[j:], seen, cols, reach)
-			} else {
-				for at := 0; at < cols; at += t.cols {
-					t.pickGrid(p.b[at*len(seen):], b, seen, j+at, min(t.cols, cols-at), width, pitch)
-				}
-			}
-			for i := 0; i < m; i += inPlaceRows {
-				rows := min(inPlaceRows, m-i)
-				lines, stride := p.linesOf(a[i*lda+l:], rows, len(seen), lda)
-				t.windowPanels(c[i*ldc+j:], lines, p.b[:], t.cols*len(seen), rows, cols, len(seen), stride, ldc, set && l == 0)
-			}
-		}
-	}
-	pool.Put(p)
-}
 
 // pickPanels picks panels of rows of b, the last of which reads beyond the columns where b goes on.
 func (t *tile[T]) pickPanels(to, b []T, offsets []int, cols, reach int) {

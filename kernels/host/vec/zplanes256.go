@@ -4,10 +4,7 @@
 
 package vec
 
-import (
-	"simd/archsimd"
-	"unsafe"
-)
+import "simd/archsimd"
 
 // takeEvens256 is Evens.
 func takeEvens256(to, x []float32) {
@@ -17,58 +14,6 @@ func takeEvens256(to, x []float32) {
 	}
 	if len(to) > 0 {
 		evens256(archsimd.LoadFloat32x8SlicePart(x), archsimd.LoadFloat32x8SlicePart(x[min(lanes256, len(x)):])).StoreSlicePart(to)
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// splitPlane256 is PadPlane for halves.
-func splitPlane256(to, x []float32, lines, width, from, pitch, first, second int) {
-	for i := range lines {
-		split256(to[i*pitch+first:][:(width+1)/2], to[i*pitch+second:][:width/2], x[i*from:][:width])
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// split256 copies elements with even numbers, and those with odd ones.
-func split256(even, odd, x []float32) {
-	for len(x) >= 2*lanes256 && len(even) >= lanes256 && len(odd) >= lanes256 {
-		a, b := archsimd.LoadFloat32x8Slice(x), archsimd.LoadFloat32x8Slice(x[lanes256:])
-		evens256(a, b).StoreSlice(even)
-		odds256(a, b).StoreSlice(odd)
-		even, odd, x = even[lanes256:], odd[lanes256:], x[2*lanes256:]
-	}
-	if len(x) > 0 {
-		a, b := archsimd.LoadFloat32x8SlicePart(x), archsimd.LoadFloat32x8SlicePart(x[min(lanes256, len(x)):])
-		evens256(a, b).StoreSlicePart(even)
-		odds256(a, b).StoreSlicePart(odd)
-	}
-}
-
-// tapPlane256 is TapPlane. Four lines use a weight that has been loaded, and no addition waits for the one before. Lines behind the last
-// are that one once more.
-// SAFETY: the caller has seen to it that a vector lies in x at each element of a line.
-func tapPlane256(to, x, w []float32, offsets []int, lines, width, apart, pitch int) {
-	offsets = offsets[:len(w)]
-	for i := 0; i < lines; i += 4 {
-		i1, i2, i3 := min(i+1, lines-1), min(i+2, lines-1), min(i+3, lines-1)
-		line := unsafe.Pointer(&x[i*pitch])
-		d1, d2, d3 := 4*(i1-i)*pitch, 4*(i2-i)*pitch, 4*(i3-i)*pitch
-		for j := 0; j < width; j += lanes256 {
-			var y0, y1, y2, y3 archsimd.Float32x8
-			from := unsafe.Add(line, 4*j)
-			for l := range w {
-				at, k := unsafe.Add(from, 4*offsets[l]), archsimd.BroadcastFloat32x8(w[l])
-				y0 = k.MulAdd(floats256(at, 0), y0)
-				y1 = k.MulAdd(floats256(at, d1), y1)
-				y2 = k.MulAdd(floats256(at, d2), y2)
-				y3 = k.MulAdd(floats256(at, d3), y3)
-			}
-			end := min(j+lanes256, width)
-			y0.StoreSlicePart(to[i*apart+j : i*apart+end])
-			y1.StoreSlicePart(to[i1*apart+j : i1*apart+end])
-			y2.StoreSlicePart(to[i2*apart+j : i2*apart+end])
-			y3.StoreSlicePart(to[i3*apart+j : i3*apart+end])
-		}
 	}
 	archsimd.ClearAVXUpperBits()
 }
