@@ -28,6 +28,9 @@ type tile[T Real] struct {
 	pick func(to, b []T, offsets []int)
 	taps func(c, a, b []T, offsets []int)
 
+	// twoTaps is taps for rows c and d, times elements of a and of e; nil where there is none.
+	twoTaps func(c, d, a, e, b []T, offsets []int)
+
 	// direct runs a column of tiles on rows of b at offsets instead of a panel of them: m rows and cols columns of c, whose
 	// panels of a are rows*lda elements apart; nil where there is none.
 	direct func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)

@@ -83,7 +83,11 @@ func AddGrid[T Real](c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch in
 	switch {
 	case m == 0 || n == 0 || k == 0:
 	case few:
-		for i := range m {
+		i := 0
+		for ; i+2 <= m && t.twoTaps != nil; i += 2 {
+			t.twoTaps(c[i*ldc:][:n], c[(i+1)*ldc:][:n], a[i*lda:][:k], a[(i+1)*lda:][:k], b, offsets)
+		}
+		for ; i < m; i++ {
 			t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
 		}
 	case t.grid != nil:
