@@ -33,13 +33,17 @@ func pickGrid512(to, b []float32, offsets []int, first, cols, width, pitch int) 
 	}
 }
 
+// fewTerms is the number of terms up to which rows of a go along all panels: most of the time is then that of writing c, which is fastest
+// where few rows of it are written at a time, each in order.
+const fewTerms = 64
+
 // addGrid512 is grid of a tile of float32. Few rows of a go through b panel by panel, each of which is then in the first-level cache for
 // all of them.
 func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool) {
 	pool := packsOf[float32]()
 	p := pool.Get().(*packed[float32])
-	most := blockCols
-	if m <= inPlaceRows {
+	most, few := blockCols, len(offsets) <= fewTerms
+	if m <= inPlaceRows && !few {
 		most = t.cols
 	}
 	for l := 0; l < len(offsets); l += depth {
@@ -56,6 +60,11 @@ func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, l
 			for i := 0; i < m; i += inPlaceRows {
 				rows := min(inPlaceRows, m-i)
 				lines, stride := p.linesOf(a[i*lda+l:], rows, len(seen), lda)
+				if few {
+					w := Windows{Lines: 1, PerLine: rows, Step: stride, Runs: 1, Run: len(seen)}
+					t.windows(c[i*ldc+j:], lines, p.b[:], t.cols*len(seen), w, cols, ldc, set && l == 0)
+					continue
+				}
 				t.windowPanels(c[i*ldc+j:], lines, p.b[:], t.cols*len(seen), rows, cols, len(seen), stride, ldc, set && l == 0)
 			}
 		}
