@@ -35,7 +35,7 @@ func pickGrid512(to, b []float32, offsets []int, first, cols, width, pitch int) 
 
 // fewTerms is the number of terms up to which rows of a go along all panels: most of the time is then that of writing c, which is fastest
 // where few rows of it are written at a time, each in order.
-const fewTerms = 64
+const fewTerms = depth
 
 // addGrid512 is grid of a tile of float32. Few rows of a go through b panel by panel, each of which is then in the first-level cache for
 // all of them.
