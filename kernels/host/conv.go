@@ -64,7 +64,12 @@ func registerConvolutions[T float32 | float64](d, in dtype.DType) {
 // calls never share a kernel that has been made for one.
 func knownFilter[T float32 | float64](_ *Device, c *device.Call) (uint64, bool) {
 	weight := &c.In[right]
-	return 0, isFilter(weight) && resultRows(c) >= int64(vec.FewRows[T]())
+	return 0, isFilter(weight) && isPacked[T](resultRows(c))
+}
+
+// isPacked reports whether a product of so many rows reads its weight packed, and not where it lies.
+func isPacked[T float32 | float64](rows int64) bool {
+	return rows >= int64(vec.FewRows[T]()) && vec.PanelRows[T]() > 1
 }
 
 // isFilter reports whether the weight of a convolution is known, and its elements are in their order.
@@ -107,7 +112,7 @@ func (k *convolution[T]) bytes() int64 {
 // convolving is one call. It comes from a pool and is filled in by open, then read by all threads: a part of the work
 // writes to its own piece of the result and to scratch memory alone.
 type convolving[T float32 | float64] struct {
-	*convolution[T]
+	conv       *convolution[T]
 	all        [3]device.Operand // the operands as elements of T
 	in, out    image[T]          // what is gathered from, and what is written; a weight is an image of kernels
 	seen       image[T]          // the images that the weight is multiplied with in conv_weight
@@ -116,6 +121,7 @@ type convolving[T float32 | float64] struct {
 	sums       []T               // the weights of its shares of images, where there are several
 	other      []T               // the weight that is read, which is contiguous
 	room       unsafe.Pointer    // for weights: those of the phases of conv_transpose, and those that are packed
+	threads    int
 	groups     int64
 	rows       int64 // of a product: output channels of a group
 	channels   int64 // of one group of the image that is gathered from
@@ -125,6 +131,7 @@ type convolving[T float32 | float64] struct {
 	offsets    []int
 	step       [op.MaxSpatial]int64 // distance of windows in the image
 	byPads     padCut               // where images have their channels last
+	planeCut   planeCut             // of depthwise convolutions
 	pieces     int64
 	work       splitter
 	staging
@@ -187,7 +194,7 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 	case c.Op == op.IDConvWeight:
 		bytes += shareBytes[T](c)
 	}
-	if rows := resultRows(c); rows > 0 && k.known == nil && k.right == nil {
+	if rows := resultRows(c); isPacked[T](rows) && k.known == nil && k.right == nil {
 		bytes += roundUp(c.In[right].Numel() / rows * (rows + int64(vec.PanelRows[T]())) * int64(unsafe.Sizeof(*new(T))))
 	}
 	return bytes
@@ -231,7 +238,7 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	}
 	j, _ := k.jobs.Get().(*convolving[T])
 	if j == nil {
-		j = &convolving[T]{convolution: k}
+		j = &convolving[T]{conv: k}
 	}
 	j.epilogue = e
 	defer func() {
@@ -241,6 +248,7 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	if err := j.stage(t, c); err != nil {
 		return err
 	}
+	j.threads = t.count()
 	j.open(c, &w)
 	if err := t.each(j.work, c, j.pieces, k.cost(c)); err != nil {
 		return err
@@ -263,11 +271,11 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 	j.room = c.Workspace
 	for i := left; i <= result; i++ {
 		o := *nth(c, i)
-		if j.all[i] = o; !j.staged(c, i) {
+		if j.all[i] = o; !j.conv.staged(c, i) {
 			continue
 		}
-		j.all[i] = device.Operand{Addr: j.room, DType: j.dtype, Layout: shape.Contiguous(o.Shape)}
-		if j.byRows {
+		j.all[i] = device.Operand{Addr: j.room, DType: j.conv.dtype, Layout: shape.Contiguous(o.Shape)}
+		if j.conv.byRows {
 			j.all[i].Layout = lastLayout(o.Shape)
 		}
 		j.room = unsafe.Add(j.room, packedSize[T](&o))
@@ -275,7 +283,7 @@ func (j *convolving[T]) stage(t *threads, c *device.Call) error {
 			continue
 		}
 		to := j.all[i]
-		if j.byRows {
+		if j.conv.byRows {
 			o, to = lastAxes(o), lastAxes(to)
 		}
 		if err := j.copy(t, &o, &to); err != nil {
@@ -304,7 +312,7 @@ func (j *convolving[T]) open(c *device.Call, w *op.Windows) {
 	j.groups, j.channels, j.step = w.Groups, j.in.channels/w.Groups, neighbours
 	j.phases, j.taps, j.pieces = j.phases[:0], j.taps[:0], 0
 	j.planes, j.offsets = j.planes[:0], j.offsets[:0]
-	j.plan(j, w)
+	j.conv.plan(j, w)
 }
 
 // reserve takes room for n elements from the workspace.

@@ -64,17 +64,17 @@ func isDepthwise(c *device.Call) bool {
 
 // planDepthwise is the plan of such a conv. Pieces are lines of windows.
 func planDepthwise(j *convolving[float32], w *op.Windows) {
-	j.work = (*depthwise)(j)
+	j.work = depthwise{j}
 	j.rows = j.out.channels
 	j.noteTaps(w)
 	j.pieces = j.out.batch * j.out.dims[0] * j.out.dims[1]
 }
 
 // depthwise is a call as work that is cut into lines of windows.
-type depthwise convolving[float32]
+type depthwise struct{ *convolving[float32] }
 
 // part computes lines lo to hi-1.
-func (j *depthwise) part(_ *device.Call, lo, hi int64) error {
+func (j depthwise) part(_ *device.Call, lo, hi int64) error {
 	b := j.epilogue.begin()
 	defer j.epilogue.end(b)
 	taps := tapLists.Get().(*[]vec.Tap)
@@ -103,7 +103,7 @@ func (j *depthwise) part(_ *device.Call, lo, hi int64) error {
 
 // inside are the first window of a line all of whose taps are inside of the image on the last axis, and the first behind it of
 // which that is not so.
-func (j *depthwise) inside() (low, high int64) {
+func (j depthwise) inside() (low, high int64) {
 	const last = op.MaxSpatial - 1
 	least, most := bounds(j.taps)
 	step := j.step[last]
@@ -118,7 +118,7 @@ func (j *depthwise) inside() (low, high int64) {
 // Offsets count from the first run that a window sees, because vec wants none below 0.
 
 // run computes n windows of a line from number i on, which see the same taps.
-func (j *depthwise) run(to []float32, line, i, n int64, list *[]vec.Tap) bool {
+func (j depthwise) run(to []float32, line, i, n int64, list *[]vec.Tap) bool {
 	im := &j.in
 	a, b, c := line/j.out.dims[1]%j.out.dims[0]*j.step[0], line%j.out.dims[1]*j.step[1], i*j.step[2]
 	image := line / (j.out.dims[0] * j.out.dims[1]) * volumeOf(&im.dims)
@@ -136,5 +136,5 @@ func (j *depthwise) run(to []float32, line, i, n int64, list *[]vec.Tap) bool {
 		taps = append(taps, vec.Tap{Offset: int(at - least), Number: int32(number)})
 	}
 	*list = taps
-	return vec.Depthwise(to, im.data[max(least, 0):], j.known, taps, int(n), int(j.step[2]*im.channels), int(j.rows))
+	return vec.Depthwise(to, im.data[max(least, 0):], j.conv.known, taps, int(n), int(j.step[2]*im.channels), int(j.rows))
 }

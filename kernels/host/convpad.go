@@ -43,7 +43,7 @@ type padCut struct {
 
 // planLines is the plan of a conv whose windows read lines. How a result is cut depends on shapes alone.
 func planLines(j *convolving[float32], w *op.Windows) {
-	j.work = (*lined)(j)
+	j.work = lined{j}
 	j.rows = j.out.channels
 	kernel := j.noteTaps(w)
 	p := &j.byPads
@@ -96,14 +96,14 @@ func (j *convolving[T]) inside() bool {
 }
 
 // lined is a call as work that is cut into lines of windows, and those into channels where there are few.
-type lined convolving[float32]
+type lined struct{ *convolving[float32] }
 
 // Lines that two pieces see are padded by both: a piece has many lines where its image is small, and else the product takes much
 // longer than the copy. Pieces of the same lines are multiplied together where one thread has them. The order of a sum is over the
 // lines of the kernel, in each over its elements, and for each over the channels.
 
 // part computes pieces lo to hi-1.
-func (j *lined) part(_ *device.Call, lo, hi int64) error {
+func (j lined) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[float32]()
 	s := pool.Get().(*scratch[float32])
 	defer pool.Put(s)
@@ -125,7 +125,7 @@ func (j *lined) part(_ *device.Call, lo, hi int64) error {
 			seen := j.lines(s, plane, z, line, lines)
 			for x := range p.across {
 				term := (z*p.across + x) * p.kernel * p.run
-				if !j.right.AddWindows(j.out.data[first:], seen[x*p.between:], w, int(term), int(from), int(to-from), int(j.rows), term == 0) {
+				if !j.conv.right.AddWindows(j.out.data[first:], seen[x*p.between:], w, int(term), int(from), int(to-from), int(j.rows), term == 0) {
 					return misfit()
 				}
 			}
@@ -139,7 +139,7 @@ func (j *lined) part(_ *device.Call, lo, hi int64) error {
 }
 
 // lines are what windows see of plane z of the kernel, from the first line of a plane of the result on: the image, or padded lines.
-func (j *lined) lines(s *scratch[float32], plane, z, line, lines int64) []float32 {
+func (j lined) lines(s *scratch[float32], plane, z, line, lines int64) []float32 {
 	p, im := &j.byPads, &j.in
 	tap := &j.taps[z*int64(len(j.taps))/p.deep] // the first that a window sees
 	image, a := plane/j.out.dims[0], plane%j.out.dims[0]*j.step[0]+tap[0]
@@ -151,7 +151,7 @@ func (j *lined) lines(s *scratch[float32], plane, z, line, lines int64) []float3
 }
 
 // pad fills s.columns with lines of plane a of an image, which windows see from line first on.
-func (j *lined) pad(s *scratch[float32], image, a, first, lines int64) {
+func (j lined) pad(s *scratch[float32], image, a, first, lines int64) {
 	im, length := &j.in, j.byPads.length
 	s.columns = grown(s.columns, lines*length)
 	tap := &j.taps[0] // the first, whose line and element are those of all planes

@@ -12,7 +12,7 @@ type convPhase[T any] struct {
 	first, step [op.MaxSpatial]int64 // where in the result they are: first + at*step
 	from, taps  int                  // its part of the taps, which say where in the image a window sees an element of the kernel
 	raw         []T                  // for each group a matrix of rows x (channels*taps)
-	weights     []T                  // the same, each packed where it has enough rows
+	weights     []T                  // the same, each packed where tiles need that
 	perGroup    int64                // of weights
 	perTerm     int64                // from the weights of a term to those of the next
 	strips      strips
@@ -35,9 +35,12 @@ func (j *convolving[T]) noteTaps(w *op.Windows) (kernel [op.MaxSpatial]int64) {
 // planForward is the plan of conv: one phase, whose windows are the elements of the result. The weight is the matrix as it is:
 // an output channel a row, and in it the channels of its group, each with the elements of the kernel.
 func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
-	j.work = (*phased[T])(j)
+	j.work = phased[T]{j}
 	j.rows = j.out.channels / j.groups
 	kernel := j.noteTaps(w)
+	if f, ok := any(j).(*convolving[float32]); ok && planPlanes(f, kernel) {
+		return
+	}
 	j.flattenSingle(kernel)
 	p := convPhase[T]{grid: j.out.dims, step: neighbours, raw: j.other, taps: int(kernel[0] * kernel[1] * kernel[2])}
 	// An axis has as many planes as different remainders of its taps.
@@ -72,7 +75,7 @@ func common(a, b int64) int64 {
 // weight, a small part of the work for all but the smallest images. Where strides are longer than kernels, most elements of
 // the result belong to no phase, and are zero.
 func planBack[T float32 | float64](j *convolving[T], w *op.Windows) {
-	j.work = (*phased[T])(j)
+	j.work = phased[T]{j}
 	j.rows = j.out.channels / j.groups
 	stride, kernel := spatial(w.Stride, w.Axes, 1), spatial(w.Kernel, w.Axes, 1)
 	dilation, before := spatial(w.Dilation, w.Axes, 1), spatial(w.Before, w.Axes, 0)
@@ -186,10 +189,11 @@ func each(dims *[op.MaxSpatial]int64, f func([op.MaxSpatial]int64)) {
 	}
 }
 
-// Weights are packed on the thread of the caller, which is a pass over them. In a program they are mostly constants, which
-// were packed when it was compiled; where they are not, as in training, there are many images to use them on.
+// With AVX-512, weights of float32 are read where they lie. Else they are packed on the thread of the caller, which is a pass over
+// them. In a program they are mostly constants, which were packed when it was compiled; where they are not, as in training, there
+// are many images to use them on.
 
-// addPhase packs the weights of a phase and cuts it into pieces: strips of images, for each group. A phase without windows
+// addPhase packs the weights of a phase, where that is needed, and cuts it into pieces: strips of images, for each group. A phase without windows
 // has no part in the work.
 func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 	if volumeOf(&p.grid)*j.out.batch*j.rows == 0 {
@@ -197,9 +201,9 @@ func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 	}
 	terms := j.channels * int64(p.taps)
 	p.weights, p.perGroup, p.perTerm = p.raw, j.rows*terms, 1
-	if j.rows >= int64(vec.FewRows[T]()) {
+	if isPacked[T](j.rows) {
 		p.perGroup, p.perTerm = int64(vec.LeftSize[T](int(j.rows), int(terms))), int64(vec.PanelRows[T]())
-		if p.weights = j.known; p.weights == nil {
+		if p.weights = j.conv.known; p.weights == nil {
 			p.weights = j.reserve(j.groups * p.perGroup)
 			for g := range j.groups {
 				packLeft(p.weights[g*p.perGroup:], p.raw[g*j.rows*terms:], j.rows, terms)
@@ -207,38 +211,47 @@ func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 		}
 	}
 	j.cut(&p, planes)
+	j.cutRows(&p.strips, j.threads)
 	j.phases = append(j.phases, p)
-	j.pieces += p.strips.pieces(j.out.batch) * j.groups
+	j.pieces += p.strips.pieces(j.out.batch) * j.groups * p.strips.parts
 }
 
 // phased is a call as work that is cut into strips of its phases.
-type phased[T float32 | float64] convolving[T]
+type phased[T float32 | float64] struct{ *convolving[T] }
 
 // Pieces are numbered phase by phase, and in a phase group by group, image by image and strip by strip, so that neighbouring
-// pieces use the same weights.
+// pieces use the same weights, and last by parts of the rows. Parts of one strip that a thread has are computed together.
 
 // part does pieces lo to hi-1, counted through all phases.
-func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
+func (j phased[T]) part(_ *device.Call, lo, hi int64) error {
 	pool := scratchPool[T]()
 	s := pool.Get().(*scratch[T])
 	defer pool.Put(s)
 	b := j.epilogue.begin()
 	defer j.epilogue.end(b)
+	tile := int64(vec.PanelRows[T]())
+	if tile == 1 {
+		tile = partRows
+	}
 	for i := range j.phases {
 		p := &j.phases[i]
-		each := p.strips.pieces(j.out.batch) // of one group
-		n := each * j.groups
-		for piece := max(lo, 0); piece < min(hi, n); piece++ {
+		each, parts := p.strips.pieces(j.out.batch), p.strips.parts // of one group
+		n := each * j.groups * parts
+		for at := max(lo, 0); at < min(hi, n); {
+			piece, part := at/parts, at%parts
+			end := min(min(hi, n)-at+part, parts)
+			at += end - part
+			rows := between{p.strips.firstRow(part, j.rows, tile), p.strips.firstRow(end, j.rows, tile)}
 			ok, group := false, piece/each
 			if p.strips.gathered {
-				ok = j.block(p, group, piece%each, s)
+				ok = j.block(p, group, piece%each, rows, s)
 			} else {
-				ok = j.piece(p, group, piece%each/p.strips.count, piece%p.strips.count, s)
+				ok = j.piece(p, group, piece%each/p.strips.count, piece%p.strips.count, rows, s)
 			}
 			if !ok {
 				return misfit()
 			}
-			if err := j.finish(p, group, piece%each, b); err != nil {
+			if err := j.finish(p, group, piece%each, rows, b); err != nil {
 				return err
 			}
 		}
@@ -247,9 +260,12 @@ func (j *phased[T]) part(_ *device.Call, lo, hi int64) error {
 	return nil
 }
 
+// between is a range of rows of the product of a group.
+type between struct{ from, to int64 }
+
 // finish runs the epilogue on the windows of a piece of a group: those of a strip, which are neighbours in one image, or those
 // of a block, which may be of several.
-func (j *phased[T]) finish(p *convPhase[T], group, piece int64, b *blocks) error {
+func (j phased[T]) finish(p *convPhase[T], group, piece int64, rows between, b *blocks) error {
 	if b == nil {
 		return nil
 	}
@@ -266,7 +282,7 @@ func (j *phased[T]) finish(p *convPhase[T], group, piece int64, b *blocks) error
 	for n > 0 {
 		img, at := first/plane, first%plane
 		here := min(n, plane-at)
-		if err := j.epilogue.rows(b, (img*j.out.channels+group*j.rows)*plane+at, j.rows, plane, here); err != nil {
+		if err := j.epilogue.rows(b, (img*j.out.channels+group*j.rows+rows.from)*plane+at, rows.to-rows.from, plane, here); err != nil {
 			return err
 		}
 		first, n = first+here, n-here
@@ -274,13 +290,22 @@ func (j *phased[T]) finish(p *convPhase[T], group, piece int64, b *blocks) error
 	return nil
 }
 
-// piece computes a strip of one image and one group, some channels at a time: it multiplies into the result where the strip
+// weightsAt are the weights of a row and the rows behind it in a group, from a term on.
+func (j phased[T]) weightsAt(p *convPhase[T], group, row, term int64) []T {
+	return p.weights[group*p.perGroup+row*j.channels*int64(p.taps)+term*p.perTerm:]
+}
+
+// piece computes some rows of a strip of one image and one group, some channels at a time: it multiplies into the result where the strip
 // lies in one line of it, and else into scratch memory.
-func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T]) bool {
+func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between, s *scratch[T]) bool {
 	st := &p.strips
 	grid, first := st.part(p.grid, strip)
-	n := st.span(&grid)
-	channel := group * j.rows
+	n, number := st.span(&grid), rows.to-rows.from
+	channel := group*j.rows + rows.from
+	width, pitch := n, n
+	if st.exact && grid[1] > 1 {
+		width, pitch = grid[2], st.strides[1]
+	}
 	// Sums go straight into the result where its lines are those of the strip: then a channel is a row of the product, and
 	// perChannel is the distance of rows.
 	straight := p.step == neighbours && p.grid == j.out.dims && j.out.flat() && j.out.perChannel >= n && n == volumeOf(&grid)
@@ -289,25 +314,26 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 	if straight {
 		ld = j.out.perChannel
 		begin := j.out.at(img, channel) + first*j.out.strides[st.along]
-		sums = j.out.data[begin : begin+(j.rows-1)*ld+n]
+		sums = j.out.data[begin : begin+(number-1)*ld+n]
 	} else {
-		s.sums = grown(s.sums, j.rows*n)
+		s.sums = grown(s.sums, number*n)
 		sums = s.sums
 	}
-	for row := int64(0); row < j.rows && j.channels == 0; row++ {
+	for row := int64(0); row < number && j.channels == 0; row++ {
 		clear(sums[row*ld:][:n])
 	}
 	// The channels are added in their order, whatever number of them fits a strip: the sums are the same.
 	terms := j.channels * int64(p.taps)
 	for from := int64(0); from < j.channels; from += st.channels {
-		number := min(st.channels, j.channels-from)
-		image, ok := j.strip(p, img, group*j.channels+from, number, first, &grid, s)
-		begin := from * int64(p.taps) * p.perTerm
-		if !ok || !vec.AddTaps(sums, p.weights[group*p.perGroup+begin:], image, j.offsets[st.from:][:number*int64(p.taps)], int(j.rows), int(n), int(terms), int(ld), from == 0) {
+		channels := min(st.channels, j.channels-from)
+		image, ok := j.strip(p, img, group*j.channels+from, channels, first, &grid, s)
+		offsets := j.offsets[st.from:][:channels*int64(p.taps)]
+		weights := j.weightsAt(p, group, rows.from, from*int64(p.taps))
+		if !ok || !vec.AddGrid(sums, weights, image, offsets, int(number), int(n), int(terms), int(ld), int(width), int(pitch), from == 0) {
 			return false
 		}
 	}
-	for row := int64(0); row < j.rows && !straight; row++ {
+	for row := int64(0); row < number && !straight; row++ {
 		j.store(p, sums[row*n:][:n], j.out.at(img, channel+row), first, &grid)
 	}
 	return true
@@ -315,14 +341,14 @@ func (j *phased[T]) piece(p *convPhase[T], group, img, strip int64, s *scratch[T
 
 // The terms of a block are gathered some at a time and added in their order, so that a block has the sums of a strip.
 
-// block computes a block of gathered windows of one group.
-func (j *phased[T]) block(p *convPhase[T], group, block int64, s *scratch[T]) bool {
+// block computes some rows of a block of gathered windows of one group.
+func (j phased[T]) block(p *convPhase[T], group, block int64, rows between, s *scratch[T]) bool {
 	st := &p.strips
 	first := block * st.length
 	n := min(st.length, volumeOf(&p.grid)*j.out.batch-first)
 	begin := cursorAt(&p.grid, first)
-	terms := j.channels * int64(p.taps)
-	if s.sums = grown(s.sums, j.rows*n); terms == 0 {
+	terms, number := j.channels*int64(p.taps), rows.to-rows.from
+	if s.sums = grown(s.sums, number*n); terms == 0 {
 		clear(s.sums)
 	}
 	for from := int64(0); from < terms; from += blockTerms * 4 {
@@ -333,13 +359,12 @@ func (j *phased[T]) block(p *convPhase[T], group, block int64, s *scratch[T]) bo
 			tap, channel := &j.taps[p.from+int(term%int64(p.taps))], group*j.channels+term/int64(p.taps)
 			j.in.gather(s.columns[offsets[i]:][:n], begin, &p.grid, &j.step, tap, channel)
 		}
-		weights := p.weights[group*p.perGroup+from*p.perTerm:]
-		if !vec.AddTaps(s.sums, weights, s.columns, offsets, int(j.rows), int(n), int(terms), int(n), from == 0) {
+		if !vec.AddTaps(s.sums, j.weightsAt(p, group, rows.from, from), s.columns, offsets, int(number), int(n), int(terms), int(n), from == 0) {
 			return false
 		}
 	}
-	for row := range j.rows {
-		j.out.scatter(s.sums[row*n:][:n], begin, &p.grid, &p.first, &p.step, group*j.rows+row)
+	for row := range number {
+		j.out.scatter(s.sums[row*n:][:n], begin, &p.grid, &p.first, &p.step, group*j.rows+rows.from+row)
 	}
 	return true
 }
@@ -349,7 +374,7 @@ func (j *phased[T]) block(p *convPhase[T], group, block int64, s *scratch[T]) bo
 
 // store writes one channel of a strip into the result, where it begins at index to. Each element is written once, by one
 // thread.
-func (j *phased[T]) store(p *convPhase[T], sums []T, to, first int64, grid *[op.MaxSpatial]int64) {
+func (j phased[T]) store(p *convPhase[T], sums []T, to, first int64, grid *[op.MaxSpatial]int64) {
 	const last = op.MaxSpatial - 1
 	stride := p.step[last] * j.out.strides[last]
 	for axis := range op.MaxSpatial {
@@ -359,9 +384,13 @@ func (j *phased[T]) store(p *convPhase[T], sums []T, to, first int64, grid *[op.
 		}
 		to += at * j.out.strides[axis]
 	}
+	lines := p.strips.strides
+	if p.strips.exact {
+		lines = [op.MaxSpatial]int64{grid[1] * grid[2], grid[2], 1}
+	}
 	for a := range grid[0] {
 		for b := range grid[1] {
-			row := sums[a*p.strips.strides[0]+b*p.strips.strides[1]:][:grid[last]]
+			row := sums[a*lines[0]+b*lines[1]:][:grid[last]]
 			at := to + a*p.step[0]*j.out.strides[0] + b*p.step[1]*j.out.strides[1]
 			if stride == 1 {
 				copyShort(j.out.data[at:][:len(row)], row)

@@ -1,11 +1,14 @@
 package host
 
-import "github.com/paddle-mps/paddle-mps/core/op"
+import (
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
 
 // A strip is a part of an image, padded, with the planes of its channels one behind the other. What the windows see of a
 // channel at one element of the kernel is then one run of a plane, from an offset on: window after window, line after
 // line, with some elements in between that belong to no window, where lines of a plane are longer than those of the grid.
-// Their sums are computed and dropped.
+// Their sums are computed and dropped, or, where vec has loads of parts of vectors, left out.
 //
 // With a stride, a plane has only every stride-th element, and a channel has as many planes as the elements of the kernel
 // begin at: windows that are neighbours see neighbours in each.
@@ -31,9 +34,11 @@ type strips struct {
 	size     int64 // of a plane
 	channels int64 // that are copied at a time
 	inPlace  bool
+	exact    bool  // a product has a column for each window, and none for what lies between lines of them
+	parts    int64 // of the rows of the product, each of which is a piece
 }
 
-// pieces is the number of pieces of one group.
+// pieces is the number of strips or blocks of one group.
 func (s *strips) pieces(images int64) int64 {
 	if s.gathered {
 		return s.count
@@ -48,8 +53,11 @@ func (s *strips) part(grid [op.MaxSpatial]int64, strip int64) (part [op.MaxSpati
 	return grid, first
 }
 
-// span is the number of elements of a plane from the first window to the last.
+// span is the number of columns of a product: the elements of a plane from the first window to the last, or the windows.
 func (s *strips) span(grid *[op.MaxSpatial]int64) int64 {
+	if s.exact {
+		return volumeOf(grid)
+	}
 	n := int64(1)
 	for axis := range grid {
 		n += (grid[axis] - 1) * s.strides[axis]
@@ -71,6 +79,7 @@ const (
 	stripWindows  = 512
 	aloneWindows  = 4096
 	leastWindows  = 64
+	exactWindows  = 192     // the same where no columns are left over, and rows can be cut too
 	stripElements = 1 << 16 // of float32: a half of the second-level cache
 	wantedPieces  = 8
 	mostPlanes    = 64
@@ -104,21 +113,26 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 			plane *= float64(p.grid[axis] + most[axis])
 		}
 	}
-	want := int64(stripWindows)
+	want, least := int64(stripWindows), int64(leastWindows)
 	if j.channels == 1 {
 		want = aloneWindows
 	}
+	s.exact = p.grid[0] == 1 && vec.HasGrid[T](int(j.rows), int(p.grid[op.MaxSpatial-1]))
+	if s.exact && j.rows >= 2*leastPart {
+		least = exactWindows
+	}
+	least = (least + int64(line) - 1) / int64(line) // lines
 	length := min(max(want/int64(line), 1), p.grid[s.along])
 	copied := float64(planes) * float64(length+most[s.along]) * plane
-	if plane > 2*line || !s.inPlace && (planes > mostPlanes || copied >= float64(p.taps)*float64(length)*line) ||
+	if !s.exact && plane > 2*line || !s.inPlace && (planes > mostPlanes || copied > float64(p.taps)*float64(length)*line) ||
 		volumeOf(&p.grid) <= fewWindows && j.out.batch > 1 {
 		j.gatherBlocks(p)
 		return
 	}
 	if !s.inPlace {
-		length = min(length, max(2*stripElements/(int64(plane)*planes)-most[s.along], (leastWindows+int64(line)-1)/int64(line)))
+		length = min(length, max(2*stripElements/(int64(plane)*planes)-most[s.along], least))
 	}
-	s.length = share(p.grid[s.along], length, (leastWindows+int64(line)-1)/int64(line), j.out.batch*j.groups)
+	s.length = share(p.grid[s.along], length, least, j.out.batch*j.groups)
 	s.count = (p.grid[s.along] + s.length - 1) / s.length
 	s.dims = p.grid
 	s.dims[s.along] = s.length
@@ -139,7 +153,7 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 // gatherBlocks cuts the windows of all images into blocks.
 func (j *convolving[T]) gatherBlocks(p *convPhase[T]) {
 	s := &p.strips
-	s.gathered, s.inPlace = true, false
+	s.gathered, s.inPlace, s.exact = true, false, false
 	windows := volumeOf(&p.grid) * j.out.batch
 	s.length = share(windows, min(stripWindows, windows), leastWindows, j.groups)
 	s.count = (windows + s.length - 1) / s.length
@@ -147,6 +161,28 @@ func (j *convolving[T]) gatherBlocks(p *convPhase[T]) {
 	for row := range min(gatheredTerms, j.channels*int64(p.taps)) {
 		j.offsets = append(j.offsets, int(row*s.length))
 	}
+}
+
+// Late layers of a network have few windows and many rows. Where there are not enough strips for all threads, their rows are cut: a
+// piece copies its strip anew, which is a small part of its work, and neighbouring pieces of one thread are a single one.
+
+const (
+	partRows       = 7  // the least that fills a tile
+	leastPart      = 28 // rows of a piece
+	partsForThread = 2
+)
+
+// cutRows says how many parts the rows have on so many threads. No sum depends on it.
+func (j *convolving[T]) cutRows(s *strips, threads int) {
+	s.parts = 1
+	if pieces := s.pieces(j.out.batch) * j.groups; threads > 1 && pieces < int64(partsForThread*threads) {
+		s.parts = max(min((int64(partsForThread*threads)+pieces-1)/pieces, j.rows/leastPart), 1)
+	}
+}
+
+// firstRow is where a part of rows begins: a multiple of the rows that a tile has, or that are packed side by side.
+func (s *strips) firstRow(part, rows, tile int64) int64 {
+	return min((rows+tile-1)/tile*part/s.parts*tile, rows)
 }
 
 // Pieces of one axis are as equal as they can be: the last one would be alone on its thread otherwise.

@@ -58,7 +58,7 @@ func panelColumns(n int64) int64 {
 
 // planTiles is the plan of such a call. Pieces are lines of the result.
 func planTiles(j *convolving[float32], w *op.Windows) {
-	j.work = (*tiled)(j)
+	j.work = tiled{j}
 	j.rows, j.step = j.out.channels, spatial(w.Kernel, w.Axes, 1)
 	j.pieces = j.out.batch * j.out.dims[0] * j.out.dims[1]
 }
@@ -67,10 +67,10 @@ func planTiles(j *convolving[float32], w *op.Windows) {
 // but for its end. Where the result begins a line anew, so does the image, or it is the same line once more.
 
 // tiled is a call as work that is cut into lines of the result.
-type tiled convolving[float32]
+type tiled struct{ *convolving[float32] }
 
 // part computes lines lo to hi-1.
-func (j *tiled) part(_ *device.Call, lo, hi int64) error {
+func (j tiled) part(_ *device.Call, lo, hi int64) error {
 	im, columns := &j.in, j.step[2]*j.rows
 	for ; lo < hi; lo++ {
 		b, a, image := lo%j.out.dims[1], lo/j.out.dims[1]%j.out.dims[0], lo/(j.out.dims[1]*j.out.dims[0])
@@ -78,7 +78,7 @@ func (j *tiled) part(_ *device.Call, lo, hi int64) error {
 		line := (a%j.step[0]*j.step[1] + b%j.step[1]) * panelColumns(columns)
 		to := j.out.data[lo*im.dims[2]*columns:][:im.dims[2]*columns]
 		w := vec.Windows{Lines: 1, PerLine: int(im.dims[2]), Step: int(im.channels), Runs: 1, Run: int(im.channels)}
-		if !j.right.AddWindows(to, from, w, 0, int(line), int(columns), int(columns), true) {
+		if !j.conv.right.AddWindows(to, from, w, 0, int(line), int(columns), int(columns), true) {
 			return misfit()
 		}
 	}

@@ -55,6 +55,7 @@ var led = []struct {
 }{
 	{"strips", op.IDConv, []int64{1, 5, 61, 67}, []int64{33, 5, 3, 3}, []int64{33, 1, 1}, convolving3(1, 1), true},
 	{"strips of two images", op.IDConv, []int64{2, 5, 53, 49}, []int64{33, 5, 3, 3}, []int64{33, 1, 1}, convolving3(1, 1), false},
+	{"strips and parts of their rows", op.IDConv, []int64{1, 5, 46, 47}, []int64{61, 5, 3, 3}, []int64{61, 1, 1}, convolving3(1, 1), false},
 	{"one element", op.IDConv, []int64{2, 9, 48, 51}, []int64{31, 9, 1, 1}, []int64{31, 1, 1}, convolving3(0, 1), true},
 	{"groups", op.IDConv, []int64{1, 32, 50, 49}, []int64{32, 1, 3, 3}, []int64{32, 1, 1}, convolving3(1, 32), true},
 	{"gathered", op.IDConv, []int64{2, 3, 70, 70}, []int64{40, 3, 23, 23}, []int64{40, 1, 1}, convolving3(0, 1), false},

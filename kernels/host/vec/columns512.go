@@ -20,6 +20,7 @@ func (t *table) columns512() {
 	t.anyByte, t.allBytes = anyByte512, allBytes512
 	t.windowMax = windowMax512
 	t.depthwise, t.maxDeep = depthwise512, maxDeep512
+	t.evens = takeEvens512
 }
 
 // Vectors are loaded from an address and a number of bytes: of a part of a slice the compiler computes length and capacity

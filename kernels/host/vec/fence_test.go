@@ -229,11 +229,48 @@ func productsStayInside[T Real](t *testing.T, f *fences) {
 							require.True(t, AddTaps(c, a, b, offsets, m, n, k, n+more, set))
 						}
 					}, "taps %v", what)
+					if width := 5 + k%9; HasGrid[T](m, width) {
+						f.try(t, func() {
+							lines, offsets := (n-1)/width, make([]int, k)
+							for i := range offsets {
+								offsets[i] = (i * 7) % (k + 1)
+							}
+							b := operand[T](f, k+lines*(width+more)+n-lines*width)
+							require.True(t, AddGrid(matrix(m, n), operand[T](f, m*k), b, offsets, m, n, k, n+more, width, width+more, true))
+						}, "grid %v", what)
+					}
 					f.try(t, func() { AddDots(matrix(m, n), matrix(m, k), matrix(n, k), m, n, k, k+more, k+more, n+more) }, "dots %v", what)
 				}
 			}
 		}
 	}
+}
+
+// Nor do copies of planes, and sums of lines of them.
+func TestPlanesStayInside(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		f := newFences(t)
+		for _, lines := range []int{1, 2, 7, 8, 9} {
+			for width := 1; width < 70; width += 1 + width/8 {
+				for _, more := range []int{0, 3} {
+					f.high = (lines+width+more)%2 == 0
+					f.try(t, func() {
+						require.True(t, Evens(operand[float32](f, width), operand[float32](f, 2*width-1)))
+					}, "evens %d", width)
+					for _, halves := range []bool{false, true} {
+						f.try(t, func() {
+							to, x := operand[float32](f, lines*(width+2+more)-more), operand[float32](f, (lines-1)*(width+more)+width)
+							require.True(t, PadPlane(to, x, lines, width, width+more, width+2+more, 0, width/2+2, halves))
+						}, "copy %d x %d, %d, %v", lines, width, more, halves)
+					}
+					f.try(t, func() {
+						to, x := operand[float32](f, (lines-1)*(width+more)+width), operand[float32](f, 3+(lines-1)*(width+2)+width+WindowLanes)
+						require.True(t, TapPlane(to, x, operand[float32](f, 3), []int{0, 2, 3}, lines, width, width+more, width+2))
+					}, "sums %d x %d, %d", lines, width, more)
+				}
+			}
+		}
+	})
 }
 
 // Nor do products of 8-bit integers.

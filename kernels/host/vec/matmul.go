@@ -28,6 +28,9 @@ type tile[T Real] struct {
 	pick func(to, b []T, offsets []int)
 	taps func(c, a, b []T, offsets []int)
 
+	// twoTaps is taps for rows c and d, times elements of a and of e; nil where there is none.
+	twoTaps func(c, d, a, e, b []T, offsets []int)
+
 	// direct runs a column of tiles on rows of b at offsets instead of a panel of them: m rows and cols columns of c, whose
 	// panels of a are rows*lda elements apart; nil where there is none.
 	direct func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
@@ -39,13 +42,13 @@ type tile[T Real] struct {
 	// column adds a times one column of b to one of c, for a multiple of columnRows rows; nil where there is none.
 	column func(c, a, b []T, m, k, lda, ldb, ldc int, set bool)
 
-	// half is direct for at most half of a panel of a, on halfCols columns of c; nil where there is none.
-	halfCols int
-	half     func(c, a, b []T, offsets []int, m, cols, lda, ldc int, edge *[maxTile]T, set bool)
-
 	// windows adds rows of a where they lie, as w says, times panels of b, which begin stride elements apart, to the first cols
 	// columns of c, line after line; nil where there is none.
 	windows func(c, a, b []T, stride int, w Windows, cols, ldc int, set bool)
+
+	// grid is AddGrid of rows that are tiles, which reads rows of a where they lie; reach is the largest offset. nil where there is
+	// none.
+	grid func(t *tile[T], c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool)
 }
 
 // rowPanels is the number of panels that row takes side by side: as many sums as hide the latency of an addition.
@@ -75,10 +78,14 @@ type packed[T Real] struct {
 
 var packs = [2]sync.Pool{{New: func() any { return new(packed[float32]) }}, {New: func() any { return new(packed[float64]) }}}
 
-// packsOf is the pool of a type.
+// packsOf is the pool of a type. It is not inlined, for the size of the library, and neither is tileOf.
+//
+//go:noinline
 func packsOf[T Real]() *sync.Pool { return &packs[unsafe.Sizeof(*new(T))/8] }
 
 // tileOf is the active tile of a type.
+//
+//go:noinline
 func tileOf[T Real]() *tile[T] {
 	if t, ok := any(&active.tile32).(*tile[T]); ok {
 		return t

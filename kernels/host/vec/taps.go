@@ -6,7 +6,7 @@ package vec
 
 // LeftSize is the number of elements that [PackLeft] writes.
 func LeftSize[T Real](m, k int) int {
-	rows := tileOf[T]().rows
+	rows := PanelRows[T]()
 	return (m + rows - 1) / rows * rows * k
 }
 
@@ -16,15 +16,27 @@ func PackLeft[T Real](to, a []T, m, k, lda int) bool {
 	if !fits(len(a), m, k, lda) || len(to) < LeftSize[T](m, k) {
 		return false
 	}
-	tileOf[T]().packLeft(to, a, m, k, lda)
+	if t := tileOf[T](); t.panelRows() == 1 {
+		copyRows(to, a, m, k, k, lda)
+	} else {
+		t.packLeft(to, a, m, k, lda)
+	}
 	return true
 }
 
 // FewRows is the least number of rows of a packed left operand.
 func FewRows[T Real]() int { return tileOf[T]().least() }
 
-// PanelRows is the number of rows that a packed left operand has side by side.
-func PanelRows[T Real]() int { return tileOf[T]().rows }
+// PanelRows is the number of rows that a packed left operand has side by side. It is 1 where tiles read rows where they lie: packed,
+// they are the same contiguous matrix, which needs no packing.
+func PanelRows[T Real]() int { return tileOf[T]().panelRows() }
+
+func (t *tile[T]) panelRows() int {
+	if t.grid != nil {
+		return 1
+	}
+	return t.rows
+}
 
 // AddTaps adds len(offsets) columns of a times the matrix of rows b[offsets[l]:][:n] to c (m x n, leading dimension ldc), or
 // with set makes c that product.
@@ -32,6 +44,21 @@ func PanelRows[T Real]() int { return tileOf[T]().rows }
 // matrix itself, from its column on. Every element of c is the sum over ascending l as in [AddMatMul]. It reports false and
 // leaves c alone where an operand does not fit its slice, and runs on the calling thread.
 func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) bool {
+	return AddGrid(c, a, b, offsets, m, n, lda, ldc, max(n, 1), max(n, 1), set)
+}
+
+// HasGrid reports whether [AddGrid] takes products of m rows whose rows of b are several lines of so many columns.
+func HasGrid[T Real](m, width int) bool {
+	t := tileOf[T]()
+	return t.grid != nil && m >= t.least() && width >= leastWidth
+}
+
+// leastWidth is the number of columns of a line from which on a vector is of four lines at most.
+const leastWidth = 5
+
+// AddGrid is [AddTaps] for rows of b that are lines of width elements, pitch elements apart: column j of row l is
+// b[offsets[l] + j/width*pitch + j%width]. It needs [HasGrid] where there are several lines.
+func AddGrid[T Real](c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch int, set bool) bool {
 	t, k := tileOf[T](), len(offsets)
 	reach := 0
 	for _, o := range offsets {
@@ -40,11 +67,14 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) b
 		}
 		reach = max(reach, o)
 	}
-	if m < 0 || n < 0 || !fits(len(c), m, n, ldc) || k > 0 && (reach > len(b) || n > len(b)-reach) {
+	if m < 0 || n < 0 || width < 1 || pitch < width || !fits(len(c), m, n, ldc) || n > width && !HasGrid[T](m, width) {
 		return false
 	}
-	few := m < t.least()
-	if few && !fits(len(a), m, k, lda) || !few && !fits(len(a), (m+t.rows-1)/t.rows, k*t.rows, lda*t.rows) {
+	if lines := (n - 1) / width; k > 0 && n > 0 && (reach > len(b) || lines > (len(b)-reach)/pitch || n-lines*width > len(b)-reach-lines*pitch) {
+		return false
+	}
+	few, rows := m < t.least(), t.panelRows()
+	if few && !fits(len(a), m, k, lda) || !few && !fits(len(a), (m+rows-1)/rows, k*rows, lda*rows) {
 		return m == 0 || n == 0 || k == 0
 	}
 	if set && (k == 0 || few) {
@@ -53,9 +83,15 @@ func AddTaps[T Real](c, a, b []T, offsets []int, m, n, lda, ldc int, set bool) b
 	switch {
 	case m == 0 || n == 0 || k == 0:
 	case few:
-		for i := range m {
+		i := 0
+		for ; i+2 <= m && t.twoTaps != nil; i += 2 {
+			t.twoTaps(c[i*ldc:][:n], c[(i+1)*ldc:][:n], a[i*lda:][:k], a[(i+1)*lda:][:k], b, offsets)
+		}
+		for ; i < m; i++ {
 			t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
 		}
+	case t.grid != nil:
+		t.grid(t, c, a, b, offsets, m, n, lda, ldc, width, pitch, reach, set)
 	default:
 		t.addTaps(c, a, b, offsets, m, n, lda, ldc, reach, set)
 	}
@@ -73,39 +109,22 @@ const (
 	directTaps  = 384 // tiles of rows times rows of b
 )
 
+// pickPanels picks panels of rows of b, the last of which reads beyond the columns where b goes on.
+func (t *tile[T]) pickPanels(to, b []T, offsets []int, cols, reach int) {
+	for at := 0; at < cols; at += t.cols {
+		panel := to[at*len(offsets):][:t.cols*len(offsets)]
+		if reach+at+t.cols <= len(b) { // columns beyond the last are never read
+			t.pick(panel, b[at:], offsets)
+		} else {
+			t.pickPart(panel, b[at:], offsets, min(t.cols, cols-at))
+		}
+	}
+}
+
 // addTaps is AddTaps for rows that are tiles. reach is the largest offset.
 func (t *tile[T]) addTaps(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, set bool) {
 	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
-	rest := m % t.rows
-	if m -= rest; rest > 0 && rest <= t.rows/2 && t.half != nil {
-		done := t.addHalves(c[m*ldc:], a[m*lda:], b, offsets, rest, n, lda, ldc, reach, p, set)
-		if done < n {
-			t.addTiles(c[m*ldc+done:], a[m*lda:], b[done:], offsets, rest, n-done, lda, ldc, reach, p, set)
-		}
-	} else {
-		m += rest
-	}
-	if m > 0 {
-		t.addTiles(c, a, b, offsets, m, n, lda, ldc, reach, p, set)
-	}
-	pool.Put(p)
-}
-
-// addHalves is addTaps for rows that are half a tile at most. It ends at the column from which on a tile would read beyond b,
-// and answers which that is.
-func (t *tile[T]) addHalves(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) (done int) {
-	for ; done < n && reach+done+t.halfCols <= len(b); done += t.halfCols {
-		for l := 0; l < len(offsets); l += depth {
-			seen := offsets[l:][:min(depth, len(offsets)-l)]
-			t.half(c[done:], a[l*t.rows:], b[done:], seen, m, min(t.halfCols, n-done), lda, ldc, &p.edge, set && l == 0)
-		}
-	}
-	return min(done, n)
-}
-
-// addTiles is addTaps with whole tiles.
-func (t *tile[T]) addTiles(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, p *packed[T], set bool) {
 	k := len(offsets)
 	tiles, width := (m+t.rows-1)/t.rows, pickedCols
 	direct := t.direct != nil && (tiles <= directTiles || tiles*k <= directTaps)
@@ -121,19 +140,13 @@ func (t *tile[T]) addTiles(c, a, b []T, offsets []int, m, n, lda, ldc, reach int
 				t.direct(c[j:], a[l*t.rows:], b[j:], seen, m, cols, lda, ldc, &p.edge, first)
 				continue
 			}
-			for at := 0; at < cols; at += t.cols {
-				panel := p.b[at*steps:][:t.cols*steps]
-				if reach+j+at+t.cols <= len(b) { // columns beyond the last are never read
-					t.pick(panel, b[j+at:], seen)
-				} else {
-					t.pickPart(panel, b[j+at:], seen, min(t.cols, cols-at))
-				}
-			}
+			t.pickPanels(p.b[:], b[j:], seen, cols, reach)
 			for i := 0; i < m; i += blockRows {
 				t.block(c[i*ldc+j:], a[i*lda+l*t.rows:], p.b[:], t.rows*lda, t.cols*steps, min(blockRows, m-i), cols, steps, ldc, &p.edge, first)
 			}
 		}
 	}
+	pool.Put(p)
 }
 
 // A tile reads whole rows of b, and the last ones may end where b ends.

@@ -73,6 +73,51 @@ func TestAddTaps(t *testing.T) {
 	})
 }
 
+// TestAddGrid compares AddGrid with AddMatMul on the matrix that its lines stand for, where the last column is the end of b.
+func TestAddGrid(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	eachLevel(t, func(t *testing.T) {
+		for _, s := range []struct{ m, n, k, width, pitch int }{
+			{7, 40, 3, 20, 20}, {8, 49, 30, 7, 9}, {29, 100, 270, 14, 16}, {100, 35, 9, 5, 5}, {14, 33, 5, 16, 90}, {6, 18, 2, 17, 30}, {12, 500, 4, 100, 101}, {20, 6, 1, 5, 8},
+		} {
+			if !HasGrid[float32](s.m, s.width) {
+				require.False(t, AddGrid(make([]float32, s.m*s.n), make([]float32, LeftSize[float32](s.m, 1)), make([]float32, s.n*s.pitch), []int{0}, s.m, s.n, 1, s.n, s.width, s.pitch, true) && s.n > s.width)
+				continue
+			}
+			offsets, reach := make([]int, s.k), 0
+			for l := range offsets {
+				offsets[l] = r.IntN(50)
+				reach = max(reach, offsets[l])
+			}
+			a, b, matrix := make([]float32, s.m*s.k), make([]float32, reach+(s.n-1)/s.width*s.pitch+(s.n-1)%s.width+1), make([]float32, s.k*s.n)
+			for _, x := range [][]float32{a, b} {
+				for i := range x {
+					x[i] = float32(r.NormFloat64())
+				}
+			}
+			for i := range matrix {
+				l, j := i/s.n, i%s.n
+				matrix[i] = b[offsets[l]+j/s.width*s.pitch+j%s.width]
+			}
+			left := make([]float32, LeftSize[float32](s.m, s.k))
+			require.True(t, PackLeft(left, a, s.m, s.k, s.k))
+			want, got := make([]float32, s.m*s.n), make([]float32, s.m*s.n)
+			for _, set := range []bool{true, false} {
+				require.True(t, AddMatMul(want, a, matrix, s.m, s.n, s.k, s.k, s.n, s.n))
+				require.True(t, AddGrid(got, left, b, offsets, s.m, s.n, s.k, s.n, s.width, s.pitch, set))
+				require.Equal(t, want, got, "%v, set: %v", s, set)
+			}
+			for _, wrong := range []struct {
+				b            []float32
+				width, pitch int
+			}{{b[1:], s.width, s.pitch}, {b, 0, s.pitch}, {b, s.width, s.width - 1}, {b, 4, 9}, {nil, s.width, s.pitch}, {b, s.width, math.MaxInt}} {
+				require.False(t, AddGrid(got, left, wrong.b, offsets, s.m, s.n, s.k, s.n, wrong.width, wrong.pitch, false), "%v, %v", s, wrong)
+			}
+			require.Equal(t, want, got, "what is refused is left alone")
+		}
+	})
+}
+
 func TestAddTapsRefuses(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rows := FewRows[float32]()

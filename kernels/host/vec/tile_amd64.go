@@ -26,17 +26,15 @@ func checkedColumn(c, a, b []float32, m, k, lda, ldb, ldc int, set bool) {
 }
 
 //go:noescape
-func tileAt6x64(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)
-
-//go:noescape
 func tile12x16(c *float64, ldc int, a, b *float64, steps int, set bool)
 
 // tiles256 sets the tiles of AVX2: six rows of two vectors leave four registers of sixteen for two vectors of b and two
 // elements of a.
 func (t *table) tiles256() {
 	t.transpose = bySquares(lanes256, square8)
-	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, pick256, taps256, checkedTileAt(6, 6, 2*lanes256, tileAt6x16), row256, checkedColumn, 0, nil, nil}
-	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, pick64x256, taps64x256, nil, nil, nil, 0, nil, nil}
+	t.tapPlane = tapPlane256
+	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, pick256, taps256, twoTaps256, checkedTileAt(6, 2*lanes256, tileAt6x16), row256, checkedColumn, nil, nil}
+	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, pick64x256, taps64x256, nil, nil, nil, nil, nil, nil}
 }
 
 // AVX-512 has no dots of its own.
@@ -47,8 +45,9 @@ func (t *table) dots256() {
 // tiles512 sets those of AVX-512: twelve rows of two vectors, in 32 registers.
 func (t *table) tiles512() {
 	t.depthwise, t.interleave3, t.transpose = windowsDeep512, interleave3With512, bySquares(lanes512, square16)
-	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, nil, row512, checkedColumn, 4 * lanes512, checkedTileAt(12, 6, 4*lanes512, tileAt6x64), windows512}
-	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, 0, nil, nil}
+	t.splitLines, t.tapPlane = splitLines, tapPlane512
+	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, twoTaps512, nil, row512, checkedColumn, windows512, addGrid512}
+	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, nil, nil, nil}
 }
 
 //go:noescape
@@ -70,12 +69,11 @@ func checkedDots[T Real](lanes int, run func(to *[dotRows * dotCols]T, a *T, lda
 	}
 }
 
-// checkedTileAt is direct for a tile that reads b at offsets, with a look at the operands before: height rows of panels of a
-// that have so many. The caller has seen that a row of b follows each offset.
-func checkedTileAt(panel, height, width int, run func(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)) func(c, a, b []float32, offsets []int, m, cols, lda, ldc int, edge *[maxTile]float32, set bool) {
+// checkedTileAt is direct for a tile that reads b at offsets, with a look at the operands before. The caller has seen that a row of b follows each offset.
+func checkedTileAt(height, width int, run func(c *float32, ldc int, a, b *float32, steps int, set bool, offsets *int)) func(c, a, b []float32, offsets []int, m, cols, lda, ldc int, edge *[maxTile]float32, set bool) {
 	return func(c, a, b []float32, offsets []int, m, cols, lda, ldc int, edge *[maxTile]float32, set bool) {
 		for i := 0; i < m; i += height {
-			left, rows := a[i*lda:][:panel*len(offsets)], min(height, m-i)
+			left, rows := a[i*lda:][:height*len(offsets)], min(height, m-i)
 			if rows == height && cols == width {
 				_ = c[(i+height-1)*ldc+width-1]
 				run(&c[i*ldc], ldc, &left[0], &b[0], len(offsets), set, &offsets[0])

@@ -22,6 +22,7 @@ func (t *table) columns256() {
 	t.anyByte, t.allBytes = anyByte256, allBytes256
 	t.windowMax = windowMax256
 	t.depthwise, t.maxDeep = depthwise256, maxDeep256
+	t.evens = takeEvens256
 }
 
 // Vectors are loaded from an address and a number of bytes: of a part of a slice the compiler computes length and capacity

@@ -76,6 +76,43 @@ func taps256(c, a, b []float32, offsets []int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+// twoTaps256 is twoTaps of a tile of float32: each vector of b that is loaded is added to two rows.
+func twoTaps256(c, d, a, e, b []float32, offsets []int) {
+	offsets, d, e = offsets[:len(a)], d[:len(c)], e[:len(a)]
+	j := 0
+	for ; j+4*lanes256 <= len(c); j += 4 * lanes256 {
+		to, other := c[j:][:4*lanes256], d[j:][:4*lanes256]
+		y0, y1 := archsimd.LoadFloat32x8(at256(&to[0])), archsimd.LoadFloat32x8(at256(&to[lanes256]))
+		y2, y3 := archsimd.LoadFloat32x8(at256(&to[2*lanes256])), archsimd.LoadFloat32x8(at256(&to[3*lanes256]))
+		z0, z1 := archsimd.LoadFloat32x8(at256(&other[0])), archsimd.LoadFloat32x8(at256(&other[lanes256]))
+		z2, z3 := archsimd.LoadFloat32x8(at256(&other[2*lanes256])), archsimd.LoadFloat32x8(at256(&other[3*lanes256]))
+		base := unsafe.Pointer(&b[j])
+		for l := range a {
+			// SAFETY: AddTaps has seen that len(c) elements follow each offset.
+			row := (*[4][lanes256]float32)(unsafe.Add(base, offsets[l]*4))
+			x, w := archsimd.BroadcastFloat32x8(a[l]), archsimd.BroadcastFloat32x8(e[l])
+			r := archsimd.LoadFloat32x8(&row[0])
+			y0, z0 = x.MulAdd(r, y0), w.MulAdd(r, z0)
+			r = archsimd.LoadFloat32x8(&row[1])
+			y1, z1 = x.MulAdd(r, y1), w.MulAdd(r, z1)
+			r = archsimd.LoadFloat32x8(&row[2])
+			y2, z2 = x.MulAdd(r, y2), w.MulAdd(r, z2)
+			r = archsimd.LoadFloat32x8(&row[3])
+			y3, z3 = x.MulAdd(r, y3), w.MulAdd(r, z3)
+		}
+		y0.Store(at256(&to[0]))
+		y1.Store(at256(&to[lanes256]))
+		y2.Store(at256(&to[2*lanes256]))
+		y3.Store(at256(&to[3*lanes256]))
+		z0.Store(at256(&other[0]))
+		z1.Store(at256(&other[lanes256]))
+		z2.Store(at256(&other[2*lanes256]))
+		z3.Store(at256(&other[3*lanes256]))
+	}
+	taps256(c[j:], a, b[j:], offsets)
+	taps256(d[j:], e, b[j:], offsets)
+}
+
 // taps64x256 is taps of a tile of float64.
 func taps64x256(c, a, b []float64, offsets []int) {
 	offsets = offsets[:len(a)]
