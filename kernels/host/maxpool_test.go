@@ -115,9 +115,7 @@ func TestMaxPoolOfShortLines(t *testing.T) {
 		wide, indices := dims(2, 3, outH, outW), dtype.Int64
 		if round%4 == 0 { // results with gaps, in lines and between them
 			wide.Strides[3] = 2
-			for axis, n := range []int64{3 * outH * (2*outW + 3), outH * (2*outW + 3), 2*outW + 3} {
-				wide.Strides[axis] = n
-			}
+			copy(wide.Strides[:], []int64{3 * outH * (2*outW + 3), outH * (2*outW + 3), 2*outW + 3})
 		}
 		if round%3 == 0 {
 			indices = dtype.Int32

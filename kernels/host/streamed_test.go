@@ -169,8 +169,11 @@ func TestStreamsBySize(t *testing.T) {
 	spread := dims(32)
 	spread.Strides[0] = 2
 	for _, out := range []device.Operand{
-		{DType: dtype.Float32, Layout: dims(16)}, {DType: dtype.Float32, Layout: dims(15)}, {DType: dtype.Uint8, Layout: dims(63)},
-		{DType: dtype.Float64, Layout: dims(2, 4)}, {DType: dtype.Float32, Layout: spread},
+		{DType: dtype.Float32, Layout: dims(16)},
+		{DType: dtype.Float32, Layout: dims(15)},
+		{DType: dtype.Uint8, Layout: dims(63)},
+		{DType: dtype.Float64, Layout: dims(2, 4)},
+		{DType: dtype.Float32, Layout: spread},
 	} {
 		require.NoError(t, k.run(nil, &device.Call{Out: []device.Operand{out}}))
 	}

@@ -19,12 +19,3 @@ func evens512(x, y archsimd.Float32x16) archsimd.Float32x16 {
 func evens256(x, y archsimd.Float32x8) archsimd.Float32x8 {
 	return x.SelectFromPairGrouped(0, 2, 4, 6, y).Permute(archsimd.LoadUint32x8(&inOrder256))
 }
-
-// odds512 and odds256 are the other elements.
-func odds512(x, y archsimd.Float32x16) archsimd.Float32x16 {
-	return x.ConcatPermute(y, archsimd.LoadUint32x16(&oddLanes512))
-}
-
-func odds256(x, y archsimd.Float32x8) archsimd.Float32x8 {
-	return x.SelectFromPairGrouped(1, 3, 5, 7, y).Permute(archsimd.LoadUint32x8(&inOrder256))
-}

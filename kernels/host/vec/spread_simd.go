@@ -26,14 +26,3 @@ func spread512(dst *uint8, mask uint16) {
 // AVX2 looks eight bools up: packing masks of 32 bits into bytes would take as many shuffles.
 // SAFETY: the loops have seen that eight elements follow. x86-64 is little-endian.
 func spread256(dst *uint8, mask uint8) { *(*uint64)(unsafe.Pointer(dst)) = spreads[mask] }
-
-// bools512 and bools256 are the bools from an element on as numbers of 32 bits, one for each lane.
-// SAFETY: see spread512.
-func bools512(src *uint8) archsimd.Uint32x16 {
-	return archsimd.LoadUint8x16((*[16]uint8)(unsafe.Pointer(src))).ExtendToUint32()
-}
-
-// SAFETY: see spread256.
-func bools256(src *uint8) archsimd.Uint32x8 {
-	return archsimd.BroadcastUint64x2(*(*uint64)(unsafe.Pointer(src))).AsUint8x16().ExtendLo8ToUint32()
-}
