@@ -79,8 +79,8 @@ type table struct {
 	addBF16Rows func(sums, a []float32, b []uint16, step int)
 
 	evens      func(to, x []float32)
-	splitLines func(to, x *float32, lines, width, from, pitch, first, second int) // of 1 to mostSplit elements; or nil
-	tapPlane   func(to, x, w []float32, offsets []int, lines, width, apart, pitch int)
+	splitLines func(to, x *float32, lines, width, from, pitch, first, second int)      // of 1 to mostSplit elements; or nil
+	tapPlane   func(to, x, w []float32, offsets []int, lines, width, apart, pitch int) // or nil
 
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
@@ -120,7 +120,7 @@ func portableTable() *table {
 		interleave3: interleave3Row,
 		transpose:   transposeRows,
 		addBF16Rows: addBF16Rows,
-		evens:       evensRow, tapPlane: tapPlaneRow,
+		evens:       evensRow,
 
 		f16ToF32:  f16ToF32Row,
 		bf16ToF32: bf16ToF32Row,

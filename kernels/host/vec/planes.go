@@ -50,10 +50,14 @@ func TapPlane(to, x, w []float32, offsets []int, lines, width, apart, pitch int)
 	if !spans(len(to), lines, width, apart) || !spans(len(x)-reach, lines, width+WindowLanes, pitch) {
 		return false
 	}
-	if len(w) == 0 {
+	switch {
+	case len(w) == 0:
 		zeroRows(to, lines, width, apart)
-	} else if lines > 0 && width > 0 {
+	case lines == 0 || width == 0:
+	case active.tapPlane != nil:
 		active.tapPlane(to, x, w, offsets, lines, width, apart, pitch)
+	default:
+		lineByLine(to, x, w, offsets, lines, width, apart, pitch)
 	}
 	return true
 }
@@ -81,15 +85,11 @@ func evensRow(to, x []float32) {
 	}
 }
 
-// tapPlaneRow is TapPlane, portable.
-func tapPlaneRow(to, x, w []float32, offsets []int, lines, width, apart, pitch int) {
+// lineByLine is TapPlane, as a product of one row.
+func lineByLine(to, x, w []float32, offsets []int, lines, width, apart, pitch int) {
 	for i := range lines {
 		sums := to[i*apart:][:width]
 		clear(sums)
-		for l, v := range w {
-			for j, y := range x[offsets[l]+i*pitch:][:width] {
-				sums[j] += float32(v * y)
-			}
-		}
+		active.tile32.taps(sums, w, x[i*pitch:], offsets)
 	}
 }
