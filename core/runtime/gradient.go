@@ -146,9 +146,9 @@ type zeroed struct {
 
 // ZeroGradient makes the gradient zeros, if there is one.
 //
-// They are in its memory if somebody else has that: a handle of the gradient, or a view of it, sees the zeros and what later passes
-// add. Otherwise it is freed, and zeros are made when they are asked for. Mostly the next backward pass comes first, which then leaves
-// its gradient without an addition, so that a training step neither writes zeros nor reads them.
+// They are in its memory if it has another handle or a view, which then sees the zeros and what later passes add. Otherwise it is
+// freed, and zeros are made when they are asked for. Mostly the next backward pass comes first, which then leaves its gradient without
+// an addition, so that a training step neither writes zeros nor reads them.
 //
 // A gradient that asks for gradients itself is left to its other owners, who read what it was; zeros take its place.
 func (t *Tensor) ZeroGradient() error {
@@ -177,7 +177,8 @@ func (t *Tensor) ZeroGradient() error {
 	return rt.CallInto(op.ByID(op.IDAssign), []Operand{{Tensor: nothing}}, nil, g, nil)
 }
 
-// zero drops the gradient of a leaf that nobody else has, of a dtype that [zeros] can make. It answers with a new handle of any other, to be changed.
+// zero frees the gradient of a leaf that has no other handle or view, of a dtype that [zeros] can make. It answers with a new handle of
+// any other, to be changed.
 func (n *node) zero(i int) (*Tensor, error) {
 	n.mu.Lock()
 	g := n.gradient(i)

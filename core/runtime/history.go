@@ -63,7 +63,7 @@ type node struct {
 	spent bool // kept values are gone, because a backward pass has used them
 	hooks []hook
 	grads []*Tensor // by result: gradients of a leaf, and of results that retain theirs
-	zeros *zeroed   // of a leaf: its gradient is zeros that nobody has asked for; see ZeroGradient
+	zeros *zeroed   // of a leaf: its gradient is zeros that have not been made yet; see ZeroGradient
 }
 
 // kept is what a node knows of an operand or a result.

@@ -18,8 +18,8 @@ import (
 // converted a few rows at a time, where the cache holds them.
 type rowMatmul struct {
 	codec *codec[float32]
-	add   func(j *rowJob, sums, a []float32, at unsafe.Pointer, step int64, room []float32) bool // see addFloats
-	jobs  sync.Pool                                                                              // of *rowJob
+	add   func(j *rowJob, sums, a []float32, at unsafe.Pointer, step int64) bool // see addFloats
+	jobs  sync.Pool                                                              // of *rowJob
 	rooms sync.Pool
 }
 
@@ -30,7 +30,7 @@ func init() {
 }
 
 // registerRowMatmul adds the kernel of a dtype.
-func registerRowMatmul(d dtype.DType, c *codec[float32], add func(j *rowJob, sums, a []float32, at unsafe.Pointer, step int64, room []float32) bool) {
+func registerRowMatmul(d dtype.DType, c *codec[float32], add func(j *rowJob, sums, a []float32, at unsafe.Pointer, step int64) bool) {
 	registry.Add(variant{
 		Op: op.IDMatmul, DTypes: dtype.SetOf(d), Priority: kernels.Special + 2,
 		Accepts: func(_ *Device, c *device.Call) (uint64, bool) { return 0, isRowTimesMatrix(c) },
@@ -40,8 +40,8 @@ func registerRowMatmul(d dtype.DType, c *codec[float32], add func(j *rowJob, sum
 
 const (
 	rowBlock     = 1 << 18 // elements of a block at least
-	mostBlocks   = 64
-	leastColumns = 512 // of fewer the sums are read and written too often
+	mostBlocks   = 64      // each has sums of its own in the workspace
+	leastColumns = 512     // of fewer the sums are read and written too often
 )
 
 // isRowTimesMatrix reports whether a call is such a product. A constant matrix is packed once, and has a kernel of its own.
@@ -116,15 +116,13 @@ func (j *rowJob) part(c *device.Call, lo, hi int64) error {
 	if j.k == 1 {
 		step = j.n
 	}
-	room := roomOf[float32](&j.rooms, halfRows*halfCols)
-	defer j.rooms.Put(room)
 	for ; lo < hi; lo++ {
 		first := lo * j.rows
 		last := min(first+j.rows, j.k)
 		sums := j.sums[lo*j.n:][:j.n]
 		clear(sums)
 		at := unsafe.Add(y.Addr, first*step*y.DType.Size())
-		if !j.add(j, sums, j.x[first:last], at, step, *room) {
+		if !j.add(j, sums, j.x[first:last], at, step) {
 			return status.Errorf(status.Internal, "[matmul] got a block of %d rows of %d elements that does not fit its memory", last-first, j.n)
 		}
 	}
@@ -136,15 +134,15 @@ func addRows(sums, a, b []float32, step int64) bool {
 	return vec.AddMatMul(sums, a, b, 1, len(sums), len(a), len(a), int(step), len(sums))
 }
 
-// addFloats is addRows of rows at an address; room is for what has to be converted first.
+// addFloats is addRows of rows at an address.
 // SAFETY: the rows lie in the matrix.
-func (j *rowJob) addFloats(sums, a []float32, at unsafe.Pointer, step int64, _ []float32) bool {
+func (j *rowJob) addFloats(sums, a []float32, at unsafe.Pointer, step int64) bool {
 	return addRows(sums, a, matrix[float32](at, int64(len(a)), j.n, step), step)
 }
 
 // addBF16 is addFloats of bfloat16, which are floats without their lower half.
 // SAFETY: see addFloats.
-func (j *rowJob) addBF16(sums, a []float32, at unsafe.Pointer, step int64, _ []float32) bool {
+func (j *rowJob) addBF16(sums, a []float32, at unsafe.Pointer, step int64) bool {
 	return vec.AddBF16Rows(sums, a, matrix[uint16](at, int64(len(a)), j.n, step), int(step))
 }
 
@@ -156,20 +154,22 @@ const (
 
 // addHalves is addFloats of float16.
 // SAFETY: see addFloats.
-func (j *rowJob) addHalves(sums, a []float32, at unsafe.Pointer, step int64, room []float32) bool {
+func (j *rowJob) addHalves(sums, a []float32, at unsafe.Pointer, step int64) bool {
 	const size = 2
-	for len(a) > 0 {
-		some := a[:min(halfRows, len(a))]
+	held := roomOf[float32](&j.rooms, halfRows*halfCols)
+	defer j.rooms.Put(held)
+	room := *held
+	for l := 0; l < len(a); l += halfRows {
+		some := a[l:min(l+halfRows, len(a))]
 		for from := int64(0); from < j.n; from += halfCols {
 			part := sums[from:min(from+halfCols, j.n)]
 			for i := range some {
-				j.codec.load(room[i*halfCols:][:len(part)], unsafe.Add(at, (int64(i)*step+from)*size))
+				j.codec.load(room[i*halfCols:][:len(part)], unsafe.Add(at, (int64(l+i)*step+from)*size))
 			}
 			if !addRows(part, some, room, halfCols) {
 				return false
 			}
 		}
-		a, at = a[len(some):], unsafe.Add(at, int64(len(some))*step*size)
 	}
 	return true
 }
