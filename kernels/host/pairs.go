@@ -15,14 +15,12 @@ import (
 
 // registerPairs adds the variants for operands of a call and for a constant one.
 func registerPairs() {
-	rows, cols := vec.PairTile()
-	tile := [2]int64{int64(rows), int64(cols)}
 	halves := dtype.SetOf(dtype.BFloat16)
 	registry.Add(variant{
 		Op: op.IDMatmul, DTypes: halves, Priority: kernels.Special,
 		Accepts: func(_ *Device, c *device.Call) (uint64, bool) { return 0, vec.HasPairs() && !isWeight(&c.In[right]) },
 		Make: func(*Device, *device.Call, uint64) (kernel, error) {
-			return &matmul{dtype: dtype.BFloat16, native: true, multiply: multiplying(vec.MatMulPairs), tile: tile}, nil
+			return &matmul{dtype: dtype.BFloat16, native: true, multiply: multiplying(vec.MatMulPairs), tile: pairTile()}, nil
 		},
 	})
 	registry.Add(variant{
@@ -33,9 +31,15 @@ func registerPairs() {
 			if err != nil {
 				return nil, err
 			}
-			return &matmul{dtype: dtype.BFloat16, native: true, known: known, tile: tile}, nil
+			return &matmul{dtype: dtype.BFloat16, native: true, known: known, tile: pairTile()}, nil
 		},
 	})
+}
+
+// pairTile is asked for when a kernel is made, not before: see [vec.PairTile].
+func pairTile() [2]int64 {
+	rows, cols := vec.PairTile()
+	return [2]int64{int64(rows), int64(cols)}
 }
 
 // packPairs lays out a constant for such products.

@@ -31,16 +31,25 @@ func f32ToF16Row512(dst []uint16, src []float32) {
 }
 
 func f32ToBF16Row512(dst []uint16, src []float32) {
-	rounding, unit := archsimd.BroadcastInt32x16(0x7fff), archsimd.BroadcastInt32x16(1)
-	quiet := archsimd.BroadcastInt32x16(0x40)
+	r := bf16Rounding()
 	for len(src) >= lanes512 && len(dst) >= lanes512 {
-		x := archsimd.LoadFloat32x16Slice(src)
-		b := x.AsInt32x16()
-		high := b.ShiftAllRight(16)
-		h := b.Add(rounding).Add(high.And(unit)).ShiftAllRight(16)
-		high.Or(quiet).Merge(h, x.IsNaN()).AsUint32x16().TruncateToUint16().StoreSlice(dst)
+		r.round(archsimd.LoadFloat32x16Slice(src)).StoreSlice(dst)
 		src, dst = src[lanes512:], dst[lanes512:]
 	}
 	archsimd.ClearAVXUpperBits()
 	f32ToBF16Row(dst, src)
+}
+
+// bf16Round has the constants of a rounding to bfloat16.
+type bf16Round struct{ rounding, unit, quiet shifts512 }
+
+func bf16Rounding() bf16Round {
+	return bf16Round{archsimd.BroadcastInt32x16(0x7fff), archsimd.BroadcastInt32x16(1), archsimd.BroadcastInt32x16(0x40)}
+}
+
+func (r bf16Round) round(x narrow512) archsimd.Uint16x16 {
+	b := x.AsInt32x16()
+	high := b.ShiftAllRight(16)
+	h := b.Add(r.rounding).Add(high.And(r.unit)).ShiftAllRight(16)
+	return high.Or(r.quiet).Merge(h, x.IsNaN()).AsUint32x16().TruncateToUint16()
 }

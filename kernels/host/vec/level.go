@@ -93,6 +93,7 @@ type table struct {
 	dots64 dots[float64]
 	tile8  tile8 // of 8-bit integers, or none
 	pairs  pairTile
+	amx    pairTile // of a processor's matrix unit, which comes before pairs
 
 	lineDots func(to *[lineRows * lineCols]float32, a, b []float32, offsets *[lineCols]int, l *Lines) // or nil
 }

@@ -13,24 +13,36 @@ import (
 // pairs are widened and multiplied by the tile of float32 in the same order, which gives the same bits where none occurs. Whether
 // one could follows from the least magnitudes that are not 0 of both operands. Their last places multiplied divide all sums, and
 // no sum but 0 is less than that.
+//
+// AMX, the matrix unit of Intel's server processors, sums in another order: see apart. Where it multiplies, all that is not left to
+// it is summed in that order too.
 
 // A pairTile multiplies rows of a with a panel of b, of which each element is a pair: that of rows 2l and 2l+1 in its lower and
-// upper half. The sums are set, side by side: see pairs_amd64.s.
+// upper half. The sums are set, side by side: see pairs_amd64.s and amx_amd64.s.
 type pairTile struct {
-	run, few func(c *float32, a *uint16, lda int, b *uint32, pairs int) // for pairRows and fewPairs rows of a; nil: there is no tile
+	rows, fewRows int                                                        // of a in the two products
+	run, few      func(c *float32, a *uint16, lda int, b *uint32, pairs int) // nil: there is no tile
+
+	// apart is the number of pairs whose first elements make a sum, and whose second ones another; both are added, and then that to
+	// the element. 0: products are added to the element one by one.
+	apart int
+
+	block int         // pairs of b in half of the second-level cache, for all rows of a
+	lent  func() bool // whether the system lets the process use the registers; nil: every process may
 
 	// pack lays out so many pairs of rows of b, of pairCols columns, and least goes through a row. Both return the least of what
 	// they are given and the magnitudes of the elements: their bits without sign, less 1, so that 0 is the largest.
 	pack  func(to []uint32, b []uint16, ldb, pairs int, least uint16) uint16
 	least func(x []uint16, least uint16) uint16
+
+	round func(c []uint16, ldc int, sums []float32) // stores rows of pairCols sums
 }
 
 const (
-	pairRows, pairCols = 12, 32
-	fewPairs           = 4       // rows of a tile for what is left over
-	pairBlock          = 1 << 17 // pairs of b in half of the second-level cache, for all rows of a
-	packedPairs        = 16      // that all panels take up together, so that rows of b are read on and on
-	noMagnitude        = math.MaxUint16
+	pairCols     = 32
+	mostPairRows = 32 // of a tile
+	packedPairs  = 16 // that all panels take up together, so that rows of b are read on and on
+	noMagnitude  = math.MaxUint16
 
 	// The sum of the exponents of two elements, as they are stored, from which on the product of their last places is normal: an
 	// exponent e, from 1 on, is 2^(e-127), its last place 2^(e-134), and the least normal number 2^-126.
@@ -40,8 +52,16 @@ const (
 // HasPairs reports whether [MatMulPairs] is there: everything else multiplies bfloat16 in float32.
 func HasPairs() bool { return active.pairs.run != nil }
 
-// PairTile gives the granularity at which splitting c wastes no work.
-func PairTile() (rows, cols int) { return pairRows, pairCols }
+// PairTile gives the granularity at which splitting c wastes no work. The first call may ask the system for registers.
+func PairTile() (rows, cols int) { return active.fastestPairs().rows, pairCols }
+
+// fastestPairs is the tile that multiplies.
+func (t *table) fastestPairs() *pairTile {
+	if t.amx.run != nil && t.amx.lent() {
+		return &t.amx
+	}
+	return &t.pairs
+}
 
 // MatMulPairs sets c (m x n) to a (m x k) times b (k x n), all bfloat16, row-major with leading dimensions lda, ldb and ldc. Each
 // element is rounded once, from a sum of float32. It reports false and leaves c alone where [MatMul] would, and where there
@@ -56,12 +76,12 @@ func MatMulPairs(c, a, b []uint16, m, n, k, lda, ldb, ldc int) bool {
 	}
 	p := takePairs()
 	defer p.give()
-	if p.a, p.m, p.k, p.lda = a, m, k, lda; m < fewPairs {
+	if p.a, p.m, p.k, p.lda = a, m, k, lda; m < p.fewRows && p.apart == 0 {
 		p.thin(c, b, n, ldb, ldc)
 		return true
 	}
 	p.look()
-	block := columnsOfBlock(k)
+	block := p.columnsOfBlock(k)
 	for j := 0; j < n; j += block {
 		cols := min(block, n-j)
 		p.b = room(p.b, panelPairs(k, cols))
@@ -78,7 +98,9 @@ func pairsIn(k int) int { return (k + 1) / 2 }
 func panelPairs(k, cols int) int { return pairsIn(k) * ((cols + pairCols - 1) / pairCols * pairCols) }
 
 // columnsOfBlock is the number of columns whose panels stay in the cache for all rows of a.
-func columnsOfBlock(k int) int { return max(pairBlock/pairsIn(k)/pairCols*pairCols, pairCols) }
+func (t *pairTile) columnsOfBlock(k int) int {
+	return max(t.block/pairsIn(k)/pairCols*pairCols, pairCols)
+}
 
 // RightPairs is the right operand of such products, laid out once: see [Right].
 type RightPairs struct {
@@ -119,7 +141,7 @@ func (r *RightPairs) MatMul(c, a []uint16, m, from, n, lda, ldc int) bool {
 	defer p.give()
 	p.a, p.m, p.k, p.lda = a, m, r.k, lda
 	p.look()
-	for j, block := 0, columnsOfBlock(r.k); j < n; j += block {
+	for j, block := 0, p.columnsOfBlock(r.k); j < n; j += block {
 		p.multiply(c[j:], r.panels[(from+j)*pairsIn(r.k):], min(block, n-j), ldc, r.least)
 	}
 	return true
@@ -134,10 +156,12 @@ type productPairs struct {
 	leastA uint16
 
 	b            []uint32 // a block of the right operand
-	rows         []uint16 // of a, completed or moved apart
+	copied       []uint16 // rows of a, completed or moved apart
 	wideA, wideB []float32
-	sums         [pairRows * pairCols]float32
+	sums         [mostPairRows * pairCols]float32
 	part         [2 * pairCols]uint16 // a pair of rows of b, completed
+
+	firstSums, secondSums [mostPairRows * pairCols]float32
 }
 
 var pairProducts = sync.Pool{New: func() any { return new(productPairs) }}
@@ -147,7 +171,7 @@ var pairProducts = sync.Pool{New: func() any { return new(productPairs) }}
 //go:noinline
 func takePairs() *productPairs {
 	p := pairProducts.Get().(*productPairs)
-	p.pairTile = active.pairs
+	p.pairTile = *active.fastestPairs()
 	return p
 }
 
@@ -205,7 +229,7 @@ func (p *productPairs) thin(c, b []uint16, n, ldb, ldc int) {
 	width := min(n, thinCols)
 	p.wideA, p.wideB = room(p.wideA, p.m*p.k), room(p.wideB, (thinRows+p.m)*width)
 	for i := range p.m {
-		inOrder(p.wideA[i*p.k:][:p.k], p.a[i*p.lda:])
+		p.inOrder(p.wideA[i*p.k:][:p.k], p.a[i*p.lda:])
 	}
 	for j := 0; j < n; j += width {
 		cols := min(width, n-j)
@@ -214,7 +238,7 @@ func (p *productPairs) thin(c, b []uint16, n, ldb, ldc int) {
 		for l := 0; l < p.k; l += thinRows {
 			steps := min(thinRows, p.k-l)
 			for r := range steps {
-				active.bf16ToF32(rows[ordered(r, steps)*width:][:cols], b[(l+r)*ldb+j:][:cols])
+				active.bf16ToF32(rows[p.ordered(r, steps)*width:][:cols], b[(l+r)*ldb+j:][:cols])
 			}
 			for i := range p.m {
 				active.tile32.few(sums[i*width:][:cols], p.wideA[i*p.k+l:][:steps], rows, width)
@@ -226,18 +250,27 @@ func (p *productPairs) thin(c, b []uint16, n, ldb, ldc int) {
 	}
 }
 
-// ordered is the place of element l of n in the order of the sums: that of the other of its pair, if there is one.
-func ordered(l, n int) int {
+// ordered is the place of element l of n in the order of the sums: that of the other of its pair, if there is one; or, in parts of
+// apart pairs, first elements come before second ones.
+func (t *pairTile) ordered(l, n int) int {
+	if t.apart > 0 {
+		at := l % (2 * t.apart)
+		from := l - at
+		return from + at/2 + at%2*t.firsts(n-from)
+	}
 	if l^1 < n {
 		return l ^ 1
 	}
 	return l
 }
 
+// firsts is the number of first elements in a part of which n elements are left, with what comes behind it.
+func (t *pairTile) firsts(n int) int { return min(t.apart, pairsIn(n)) }
+
 // inOrder widens a row in the order of the sums.
-func inOrder(to []float32, from []uint16) {
+func (t *pairTile) inOrder(to []float32, from []uint16) {
 	for l := range to {
-		to[ordered(l, len(to))] = math.Float32frombits(uint32(from[l]) << 16)
+		to[t.ordered(l, len(to))] = math.Float32frombits(uint32(from[l]) << 16)
 	}
 }
 
@@ -257,9 +290,9 @@ func (p *productPairs) multiply(c []uint16, panels []uint32, cols, ldc int, leas
 		p.widenRight(panels[:panelPairs(p.k, cols)])
 	}
 	for i := 0; i < p.m; {
-		tall, run := pairRows, p.run
-		if p.m-i < pairRows {
-			tall, run = fewPairs, p.few
+		tall, run := p.rows, p.run
+		if p.m-i < p.rows {
+			tall, run = p.fewRows, p.few
 		}
 		have := min(tall, p.m-i)
 		rows, lda := p.rowsFrom(i, have, tall)
@@ -271,13 +304,9 @@ func (p *productPairs) multiply(c []uint16, panels []uint32, cols, ldc int, leas
 				_ = rows[(tall-1)*lda+2*pairs-1]
 				run(&p.sums[0], &rows[0], lda, &panels[j*pairs : (j+pairCols)*pairs][0], pairs)
 			} else {
-				w := Windows{Lines: 1, PerLine: tall, Step: p.k, Runs: 1, Run: p.k}
-				active.tile32.windows(p.sums[:], p.wideA, p.wideB[j*p.k:], 0, w, pairCols, pairCols, true)
+				p.widened(tall, p.wideB[j*p.k:])
 			}
-			width := min(pairCols, cols-j)
-			for r := range have {
-				active.f32ToBF16(c[(i+r)*ldc+j:][:width], p.sums[r*pairCols:][:width])
-			}
+			p.store(c[i*ldc+j:], ldc, have, cols-j)
 		}
 		i += have
 	}
@@ -290,15 +319,53 @@ func (p *productPairs) rowsFrom(i, have, tall int) (rows []uint16, lda int) {
 		return p.a[i*p.lda:], p.lda
 	}
 	lda = 2*pairsIn(p.k) + rowGap
-	p.rows = room(p.rows, tall*lda)
+	p.copied = room(p.copied, tall*lda)
 	for r := range tall {
-		to, n := p.rows[r*lda:][:lda], 0
+		to, n := p.copied[r*lda:][:lda], 0
 		if r < have {
 			n = copy(to, p.a[(i+r)*p.lda:][:p.k])
 		}
 		clear(to[n:])
 	}
-	return p.rows, lda
+	return p.copied, lda
+}
+
+// store rounds rows of the sums, of which the result has cols columns left.
+func (p *productPairs) store(c []uint16, ldc, rows, cols int) {
+	if cols >= pairCols {
+		p.round(c, ldc, p.sums[:rows*pairCols])
+		return
+	}
+	for r := range rows {
+		active.f32ToBF16(c[r*ldc:][:cols], p.sums[r*pairCols:][:cols])
+	}
+}
+
+// widened sets the sums to rows of a times a panel, both widened.
+func (p *productPairs) widened(tall int, panel []float32) {
+	if p.apart == 0 {
+		p.widenedPart(p.sums[:], tall, panel, 0, p.k)
+		return
+	}
+	clear(p.sums[:])
+	for l := 0; l < p.k; l += 2 * p.apart {
+		firsts, all := p.firsts(p.k-l), min(2*p.apart, p.k-l)
+		p.widenedPart(p.firstSums[:], tall, panel, l, firsts)
+		p.widenedPart(p.secondSums[:], tall, panel, l+firsts, all-firsts)
+		for i := range p.sums[:tall*pairCols] {
+			p.sums[i] += p.firstSums[i] + p.secondSums[i]
+		}
+	}
+}
+
+// widenedPart sets sums to those of n products from number l on.
+func (p *productPairs) widenedPart(sums []float32, tall int, panel []float32, l, n int) {
+	if n == 0 {
+		clear(sums)
+		return
+	}
+	w := Windows{Lines: 1, PerLine: tall, Step: p.k, Runs: 1, Run: n}
+	active.tile32.windows(sums, p.wideA[l:], panel[l*pairCols:], 0, w, pairCols, pairCols, true)
 }
 
 // rowGap is how many elements further than needed copied rows begin: a line of the cache.
@@ -308,7 +375,7 @@ const rowGap = 32
 func (p *productPairs) widenLeft(rows []uint16, tall, lda int) {
 	p.wideA = room(p.wideA, tall*p.k)
 	for r := range tall {
-		inOrder(p.wideA[r*p.k:][:p.k], rows[r*lda:])
+		p.inOrder(p.wideA[r*p.k:][:p.k], rows[r*lda:])
 	}
 }
 
@@ -319,7 +386,7 @@ func (p *productPairs) widenRight(panels []uint32) {
 	for from, to := panels, p.wideB; len(from) > 0; from, to = from[pairs*pairCols:], to[p.k*pairCols:] {
 		for l := range p.k {
 			shift := l % 2 * 16
-			row := to[ordered(l, p.k)*pairCols:][:pairCols]
+			row := to[p.ordered(l, p.k)*pairCols:][:pairCols]
 			for j, pair := range from[l/2*pairCols:][:pairCols] {
 				row[j] = math.Float32frombits(pair >> shift << 16)
 			}

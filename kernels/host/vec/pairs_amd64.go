@@ -24,7 +24,11 @@ func multipliesPairs() bool
 // pairs512 sets the tile of processors whose AVX-512 multiplies bfloat16.
 func (t *table) pairs512() {
 	if multipliesPairs() {
-		t.pairs = pairTile{run: pairs12x32, few: pairs4x32, pack: packPairs512, least: least512}
+		t.pairs = pairTile{
+			rows: 12, run: pairs12x32, fewRows: 4, few: pairs4x32, block: 1 << 17,
+			pack: packPairs512, least: least512, round: roundPairs512,
+		}
+		t.amx512()
 	}
 }
 
@@ -61,4 +65,16 @@ func least512(x []uint16, least uint16) uint16 {
 		least = min(least, v&0x7fff-1)
 	}
 	return least
+}
+
+// roundPairs512 is round of a pairTile.
+func roundPairs512(c []uint16, ldc int, sums []float32) {
+	r := bf16Rounding()
+	for ; len(sums) >= pairCols; sums = sums[pairCols:] {
+		row := c[:pairCols]
+		r.round(archsimd.LoadFloat32x16Slice(sums)).StoreSlice(row)
+		r.round(archsimd.LoadFloat32x16Slice(sums[lanes512:])).StoreSlice(row[lanes512:])
+		c = c[min(ldc, len(c)):]
+	}
+	archsimd.ClearAVXUpperBits()
 }

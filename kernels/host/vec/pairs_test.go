@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,17 +49,87 @@ func pairsOf(t *testing.T, a, b []uint16, m, n, k, gap int) []uint16 {
 	return c
 }
 
-func needPairs(t *testing.T) {
+// eachPairs calls f with each tile: that of VDPBF16PS, that of AMX, and one in Go that sums as AMX does.
+func eachPairs(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	if !HasPairs() {
 		t.Skip("this processor, or this build, has no products of pairs of bfloat16")
+	}
+	chosen := active
+	defer func() { active = chosen }()
+	for _, amx := range []struct {
+		name string
+		tile pairTile
+	}{{"VDPBF16PS", pairTile{}}, {"AMX", chosen.amx}, {"AMX in Go", plainAMX(chosen.pairs)}} {
+		set := *chosen
+		set.amx = amx.tile
+		active = &set
+		t.Run(amx.name, func(t *testing.T) {
+			if amx.name == "AMX" && (amx.tile.run == nil || !amx.tile.lent()) {
+				t.Skip("this processor has no AMX, or the system does not lend its registers")
+			}
+			f(t)
+		})
+	}
+}
+
+// plainAMX is the tile of AMX in plain Go.
+func plainAMX(p pairTile) pairTile {
+	rows := func(n int) func(c *float32, a *uint16, lda int, b *uint32, pairs int) {
+		return func(c *float32, a *uint16, lda int, b *uint32, pairs int) {
+			sums, panel := unsafe.Slice(c, n*pairCols), unsafe.Slice(b, pairs*pairCols)
+			left := unsafe.Slice(a, (n-1)*lda+2*pairs)
+			for i := range sums {
+				sums[i] = amxSum(left[i/pairCols*lda:][:2*pairs], panel[i%pairCols:])
+			}
+		}
+	}
+	p.rows, p.run, p.fewRows, p.few = 32, rows(32), 16, rows(16)
+	p.apart, p.lent = 16, func() bool { return true }
+	return p
+}
+
+// amxSum is one element: products are exact, and so each addition is a fused one.
+func amxSum(row []uint16, col []uint32) (sum float32) {
+	for from := 0; from < len(row); from += 32 {
+		var parts [2]float32
+		for l := from; l < min(from+32, len(row)); l++ {
+			parts[l%2] += dtype.BF16ToF32(row[l]) * math.Float32frombits(col[l/2*pairCols]>>(l%2*16)<<16)
+		}
+		sum += parts[0] + parts[1]
+	}
+	return sum
+}
+
+// The tile of AMX has the bits of the one in Go, for numbers of rows and of pairs around those of a step.
+func TestAMX(t *testing.T) {
+	if active.amx.run == nil || !active.amx.lent() {
+		t.Skip("this processor, or this build, has no AMX, or the system does not lend its registers")
+	}
+	r := rand.New(rand.NewPCG(3, 16))
+	plain := plainAMX(active.pairs)
+	for _, pairs := range []int{1, 2, 15, 16, 17, 31, 32, 33, 100, 512} {
+		for _, tile := range []struct {
+			rows        int
+			run, oracle func(c *float32, a *uint16, lda int, b *uint32, pairs int)
+		}{{32, active.amx.run, plain.run}, {16, active.amx.few, plain.few}} {
+			a, b := randomPairs(r, tile.rows, 2*pairs, 6, 1), randomPairs(r, 2*pairs, pairCols, 0, 1)
+			panel := make([]uint32, pairs*pairCols)
+			active.pairs.pack(panel, b, pairCols, pairs, noMagnitude)
+			got, want := make([]float32, tile.rows*pairCols+1), make([]float32, tile.rows*pairCols+1)
+			got[tile.rows*pairCols], want[tile.rows*pairCols] = guard, guard
+			tile.run(&got[0], &a[0], 2*pairs+6, &panel[0], pairs)
+			tile.oracle(&want[0], &a[0], 2*pairs+6, &panel[0], pairs)
+			require.Equal(t, want, got, "%d rows, %d pairs", tile.rows, pairs)
+		}
 	}
 }
 
 // Elements are within the roundings of their sums and half a unit of the result, for sizes around those of tiles and blocks, also
 // where sums are subnormal or overflow.
-func TestMatMulPairs(t *testing.T) {
-	needPairs(t)
+func TestMatMulPairs(t *testing.T) { eachPairs(t, checkMatMulPairs) }
+
+func checkMatMulPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 16))
 	for _, s := range [][3]int{
 		{0, 3, 2},
@@ -116,8 +187,9 @@ func checkPairs(t *testing.T, row, col []uint16, ldb int, got uint16) {
 }
 
 // An element that is subnormal makes a product go the way of float32: all other rows keep their bits.
-func TestMatMulPairsWidened(t *testing.T) {
-	needPairs(t)
+func TestMatMulPairsWidened(t *testing.T) { eachPairs(t, checkMatMulPairsWidened) }
+
+func checkMatMulPairsWidened(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 16))
 	for _, s := range [][3]int{{13, 33, 64}, {24, 64, 255}, {30, 200, 1000}} {
 		m, n, k := s[0], s[1], s[2]
@@ -135,8 +207,9 @@ func TestMatMulPairsWidened(t *testing.T) {
 }
 
 // NaN and infinities come through, and what lies behind a row of a, or a matrix of b, does not.
-func TestMatMulPairsOfSpecials(t *testing.T) {
-	needPairs(t)
+func TestMatMulPairsOfSpecials(t *testing.T) { eachPairs(t, checkMatMulPairsOfSpecials) }
+
+func checkMatMulPairsOfSpecials(t *testing.T) {
 	one, infinity, nan := uint16(0x3f80), uint16(0x7f80), uint16(0x7fc0)
 	a := []uint16{one, one, one, nan, one, one, infinity, nan}
 	b := []uint16{one, 0, one, infinity, one, one}
@@ -149,8 +222,9 @@ func TestMatMulPairsOfSpecials(t *testing.T) {
 }
 
 // What does not fit is refused.
-func TestMatMulPairsRefuses(t *testing.T) {
-	needPairs(t)
+func TestMatMulPairsRefuses(t *testing.T) { eachPairs(t, checkMatMulPairsRefuses) }
+
+func checkMatMulPairsRefuses(t *testing.T) {
 	c := []uint16{7, 7, 7, 7}
 	require.False(t, MatMulPairs(c, make([]uint16, 4), make([]uint16, 3), 2, 2, 2, 2, 2, 2))
 	require.False(t, MatMulPairs(c, make([]uint16, 4), make([]uint16, 4), 2, 2, 2, 1, 2, 2))
