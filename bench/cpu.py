@@ -430,9 +430,28 @@ def run(lines: list[Line], limits: Limits, threads: int, given: argparse.Namespa
     products = [f for f in figures if f.line.name.startswith("matmul") and "float32" in f.line.name]
     means = mean("float32 matmul, geometric mean beside the fastest peer", products)
     means += mean("convolutions, geometric mean", [f for f in figures if f.line.name.startswith("conv ")])
+    means += over_float32("int8", 2, figures)
+    means += over_float32("bfloat16", 2 if multiplies_tiles() else 1, figures)
     if given.plot:
         print(plot(given.plot, figures, limits, threads, level))
     return [f"{f.line.name}: {text} ({threads})" for f in figures for text in f.missed()] + means
+
+
+def over_float32(dtype: str, bar: float, figures: list[Figures]) -> list[str]:
+    """Prints how many times as fast as float32 a dtype is multiplied; returns it if it is below its bar."""
+    product = "matmul 1024x1024x1024 "
+    took = {f.line.name: f.took["paddle_mps"] for f in figures if "paddle_mps" in f.took}
+    if product + "float32" not in took or product + dtype not in took:
+        return []
+    found = took[product + "float32"] / took[product + dtype]
+    print(f"{product}{dtype}, times our float32: {found:.2f}; bar {bar:g}: {'met' if found >= bar else 'MISSED'}")
+    return [] if found >= bar else [f"{product}{dtype}, times our float32: {found:.2f}"]
+
+
+def multiplies_tiles() -> bool:
+    """Whether the processor has AMX for bfloat16."""
+    information = pathlib.Path("/proc/cpuinfo")
+    return information.exists() and "amx_bf16" in information.read_text().split()
 
 
 def mean(title: str, figures: list[Figures]) -> list[str]:
