@@ -17,10 +17,19 @@
 #define NOINLINE __attribute__((noinline))
 
 enum { MAX_ARGUMENTS = 32, MAX_NUMBERS = 64, MAX_ITEMS = 16, KEPT = 64, ALLOCATE = 47 /* Py_tp_alloc */ };
+enum { RECENT = 64, RECENT_RANK = 4 };
+
+/* A Meta that has been looked up, with the description that it is for. */
+typedef struct {
+  void *meta; /* NULL: none */
+  int32_t head[4];
+  int64_t layout[2 * RECENT_RANK];
+} recent_meta;
 
 /* An interpreter. It is never freed: functions that are bound to it may be called until the process ends. */
 typedef struct {
   pmps_python_api api;
+  recent_meta *recent; /* RECENT of them, by a hash of the description */
 } interpreter;
 
 typedef void *(*allocator)(void *type, intptr_t items);
@@ -80,12 +89,61 @@ static uint64_t take_one(void) {
   return handle;
 }
 
+/* ---- Slots of tensors: see pmps_python_tensor. An offset of 0 is not known. */
+
+static void **slot(void *object, intptr_t offset) { return (void **)((char *)object + offset); }
+
+/* What a slot holds, owned; NULL if it is empty. No error is set. */
+static void *get_slot(const interpreter *in, void *tensor, intptr_t offset, void *name) {
+  void *value = offset ? *slot(tensor, offset) : in->api.PyObject_GetAttr(tensor, name);
+  if (offset && value) in->api.Py_IncRef(value);
+  if (!offset && !value) in->api.PyErr_Clear();
+  return value;
+}
+
+/* Fills a slot of a tensor that is being made. */
+static bool set_slot(const interpreter *in, void *tensor, intptr_t offset, void *name, void *value) {
+  if (!offset) return !in->api.PyObject_SetAttr(tensor, name, value);
+  in->api.Py_IncRef(value);
+  *slot(tensor, offset) = value;
+  return true;
+}
+
 /* ---- From C to Python. Objects that are returned are owned; NULL: Python's error is set. */
+
+/* Where a Meta for such a description is remembered; NULL where it is not. */
+static recent_meta *recent_of(const interpreter *in, const described *d) {
+  const int32_t rank = d->head[1];
+  if (!in->api.tensor->meta_offset || rank > RECENT_RANK) return NULL; /* Python's lock guards them */
+  uint64_t hash = (uint64_t)d->head[0] + 31 * (uint64_t)d->head[2] + 127 * (uint64_t)d->head[3];
+  for (int32_t i = 0; i < rank; i++) hash = (hash ^ (uint64_t)d->layout[i]) * 0x9e3779b97f4a7c15;
+  return &in->recent[hash >> 32 & (RECENT - 1)];
+}
+
+static size_t layout_size(const described *d) { return 2 * (size_t)d->head[1] * sizeof *d->layout; }
+
+static void *look_up_meta(const interpreter *in, const described *d);
 
 /* The Meta of a described tensor. */
 static void *meta_of(const interpreter *in, const described *d) {
+  recent_meta *recent = recent_of(in, d);
+  if (recent && recent->meta && !memcmp(recent->head, d->head, sizeof d->head) && !memcmp(recent->layout, d->layout, layout_size(d))) {
+    in->api.Py_IncRef(recent->meta);
+    return recent->meta;
+  }
+  void *meta = look_up_meta(in, d);
+  if (!meta || !recent) return meta;
+  void *former = recent->meta;
+  in->api.Py_IncRef(recent->meta = meta);
+  memcpy(recent->head, d->head, sizeof d->head);
+  memcpy(recent->layout, d->layout, layout_size(d));
+  if (former) in->api.Py_DecRef(former);
+  return meta;
+}
+
+static void *look_up_meta(const interpreter *in, const described *d) {
   const pmps_python_api *py = &in->api;
-  intptr_t size = (intptr_t)(sizeof d->head + 2 * (size_t)d->head[1] * sizeof *d->layout);
+  intptr_t size = (intptr_t)(sizeof d->head + layout_size(d));
   void *key = py->PyBytes_FromStringAndSize((const char *)d->head, size);
   if (!key) return NULL;
   void *meta = py->PyObject_GetItem(py->metas, key);
@@ -100,12 +158,13 @@ static void *meta_of(const interpreter *in, const described *d) {
 /* A tensor that owns a handle. If it cannot be made, the handle is freed. */
 static void *tensor_of(const interpreter *in, uint64_t handle, void *shape) {
   const pmps_python_api *py = &in->api;
-  allocator allocate = (allocator)(uintptr_t)py->PyType_GetSlot(*py->tensor_type, ALLOCATE);
-  void *tensor = allocate(*py->tensor_type, 0);
+  const pmps_python_tensor *t = py->tensor;
+  allocator allocate = (allocator)(uintptr_t)py->PyType_GetSlot(t->type, ALLOCATE);
+  void *tensor = allocate(t->type, 0);
   void *number = tensor ? py->PyLong_FromUnsignedLongLong(handle) : NULL;
   /* The shape comes first: once there is a handle, the tensor frees it. */
-  bool good = number && !py->PyObject_SetAttr(tensor, py->name_shape, shape) &&
-              !py->PyObject_SetAttr(tensor, py->name_handle, number);
+  bool good = number && set_slot(in, tensor, t->shape_offset, py->name_shape, shape) &&
+              set_slot(in, tensor, t->handle_offset, py->name_handle, number);
   if (number) py->Py_DecRef(number);
   if (good) return tensor;
   pmps_fast_release(&handle, 1);
@@ -120,7 +179,7 @@ static void *result_of(const interpreter *in, const described *d) {
   void *dims = meta && d->late ? py->PyObject_GetAttr(meta, py->name_dims) : NULL;
   void *tensor = meta ? tensor_of(in, d->handle, dims ? dims : py->none) : NULL;
   if (!meta) pmps_fast_release(&d->handle, 1);
-  if (tensor && py->PyObject_SetAttr(tensor, py->name_meta, meta)) py->PyErr_Clear(); /* it is made when it is needed */
+  if (tensor && !set_slot(in, tensor, py->tensor->meta_offset, py->name_meta, meta)) py->PyErr_Clear(); /* it is made when needed */
   if (dims) py->Py_DecRef(dims);
   if (meta) py->Py_DecRef(meta);
   return tensor;
@@ -165,6 +224,8 @@ static void *otherwise(const interpreter *in, void *function, void *const *args,
 
 /* Not inlined in all its callers, nor are read_operand and read_attribute: the library would be a page larger. */
 static NOINLINE bool is(const interpreter *in, void *object, const void *type) {
+  intptr_t offset = in->api.tensor->type_offset;
+  if (offset) return *slot(object, offset) == type;
   void *its = in->api.PyObject_Type(object);
   in->api.Py_DecRef(its); /* the object keeps it */
   return its == type;
@@ -194,9 +255,9 @@ static bool read_bool(const interpreter *in, const void *object, int64_t *value)
 }
 
 static bool read_handle(const interpreter *in, void *object, uint64_t *handle) {
-  if (!is(in, object, *in->api.tensor_type)) return false;
-  void *number = in->api.PyObject_GetAttr(object, in->api.name_handle);
-  if (!number) return in->api.PyErr_Clear(), false;
+  if (!is(in, object, in->api.tensor->type)) return false;
+  void *number = get_slot(in, object, in->api.tensor->handle_offset, in->api.name_handle);
+  if (!number) return false;
   bool good = read_word(in, number, handle);
   in->api.Py_DecRef(number);
   return good;
@@ -607,11 +668,10 @@ static void *python_free(void *tensor, void *unused) {
   (void)unused;
   const pmps_python_api *py = &any->api;
   uint64_t handle = 0;
-  void *number = py->PyObject_GetAttr(tensor, py->name_handle);
-  void *shape = number ? py->PyObject_GetAttr(tensor, py->name_shape) : NULL;
+  void *number = get_slot(any, tensor, py->tensor->handle_offset, py->name_handle);
+  void *shape = number ? get_slot(any, tensor, py->tensor->shape_offset, py->name_shape) : NULL;
   bool late = shape && shape != py->none;
   if (number && !read_word(any, number, &handle)) handle = 0;
-  if (!number || !shape) py->PyErr_Clear();
   if (shape) py->Py_DecRef(shape);
   if (number) py->Py_DecRef(number);
   if (handle && late) free_late(handle);
@@ -639,8 +699,9 @@ static void python_release(void *capsule) {
 bool pmps_python_init(const pmps_python_api *api, pmps_python_entries *entries) {
   if (!api || !entries || api->struct_size != sizeof *api) return false;
   interpreter *in = malloc(sizeof *in);
-  if (!in) return false;
-  in->api = *api;
+  recent_meta *recent = calloc(RECENT, sizeof *recent);
+  if (!in || !recent) return free(in), free(recent), false;
+  *in = (interpreter){*api, recent};
   if (!any) any = in;
   *entries = (pmps_python_entries){
       .context = in,

@@ -1092,6 +1092,14 @@ void pmps_fast_release(const uint64_t *tensors, uint64_t count);
  * with the interpreter's lock (or an attached thread state) held, from any thread.
  */
 
+/* Tensors of an interpreter; set before the first call. Slots are read and written by the offsets, in bytes from the start of an
+ * object: that of the address of its class, in an object of any class, and those of a tensor's slots. All are 0 where the
+ * interpreter has no global lock or they are not known; then slots are attributes, by their names. */
+typedef struct pmps_python_tensor {
+  void *type; /* the class */
+  intptr_t type_offset, handle_offset, shape_offset, meta_offset;
+} pmps_python_tensor;
+
 /* What the library needs of an interpreter: functions of its C API by their names, and objects (all borrowed for
  * ever). PyObject is void here. */
 typedef struct pmps_python_api {
@@ -1129,7 +1137,7 @@ typedef struct pmps_python_api {
   void *none, *yes, *no, *not_implemented, *ellipsis;          /* None, True, False, NotImplemented, Ellipsis */
   void *bool_type, *int_type, *float_type, *tuple_type, *list_type, *str_type, *slice_type;
   void *dtype_type;                                            /* the class of dtypes */
-  void *const *tensor_type;                                    /* the class of tensors, set before the first call */
+  const pmps_python_tensor *tensor;
   void *name_handle, *name_shape, *name_meta;                  /* names of a tensor's slots */
   void *name_number, *name_dims;                               /* of a dtype's number and of a Meta's shape */
   void *name_latest, *name_bound, *name_otherwise;             /* see pmps_python_entries.traced */

@@ -16,7 +16,7 @@ from typing import Any, Callable, TypeVar
 from . import _dtype
 from ._library import quick
 from ._meta import describe, metas
-from ._structs import PythonApi, PythonEntries
+from ._structs import PythonApi, PythonEntries, PythonTensor
 
 # pmps_python_reason.
 UNUSUAL, FAILED, HEAVY, OTHER = range(4)
@@ -77,8 +77,7 @@ def forever(value: T) -> T:
 # The traces of all threads, and one that never ends while functions of `to_static` are switched off. While there are none, no
 # tensor is asked whether it is traced, and the library calls functions that were traced.
 traces: list[int] = []
-# The library reads the class of tensors here.
-_tensor_class = forever((c_void_p * 1)())
+_tensor = forever(PythonTensor())  # the library reads it
 
 
 def _object(value: Any) -> int:
@@ -103,8 +102,8 @@ def _start() -> PythonEntries | None:
     for name in [field[0] for field in PythonApi._fields_[1:]]:
         if name.startswith("Py"):
             setattr(api, name, ctypes.addressof(c_char.in_dll(ctypes.pythonapi, name)))
-        elif name == "tensor_type":
-            api.tensor_type = ctypes.addressof(_tensor_class)
+        elif name == "tensor":
+            api.tensor = ctypes.addressof(_tensor)
         else:
             setattr(api, name, _object(objects[name]))
     made: bool = quick.pmps_python_init(ctypes.byref(api), ctypes.byref(entries))
@@ -173,4 +172,22 @@ def destructor() -> int:
 
 def register(cls: type) -> None:
     """Sets the class of tensors."""
-    _tensor_class[0] = _object(cls)
+    _tensor.type = _object(cls)
+    if _entries is not None and "t" not in sys.abiflags:  # without the global lock, a slot may change while it is read
+        for name, offset in _offsets(cls).items():
+            setattr(_tensor, f"{name}_offset", offset)
+
+
+def _offsets(cls: type) -> dict[str, int]:
+    """Where an object of the class of tensors keeps its class and its slots, in bytes; nothing if one of them is not found."""
+    x = object.__new__(cls)
+    kept: dict[str, Any] = {"handle": object(), "shape": object(), "meta": object()}
+    for name, mark in kept.items():
+        setattr(x, f"_{name}", mark)
+    words = list((c_void_p * (cls.__basicsize__ // ctypes.sizeof(c_void_p))).from_address(id(x)))
+    for name in kept:
+        delattr(x, f"_{name}")
+    kept["type"] = cls
+    if any(words.count(id(value)) != 1 for value in kept.values()):
+        return {}
+    return {name: words.index(id(value)) * ctypes.sizeof(c_void_p) for name, value in kept.items()}

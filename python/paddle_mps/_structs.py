@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_bool, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import c_bool, c_char, c_char_p, c_int32, c_int64, c_size_t, c_ssize_t, c_uint32, c_uint64, c_void_p
 
 MAX_RANK = 9
 
@@ -214,6 +214,12 @@ class Attr(ctypes.Structure):
     ]
 
 
+class PythonTensor(ctypes.Structure):
+    """pmps_python_tensor."""
+
+    _fields_ = (("type", c_void_p), *((name, c_ssize_t) for name in ("type_offset", "handle_offset", "shape_offset", "meta_offset")))
+
+
 class PythonApi(ctypes.Structure):
     """pmps_python_api: addresses of functions and objects."""
 
@@ -228,7 +234,7 @@ class PythonApi(ctypes.Structure):
             PyErr_Occurred PyErr_Clear PyEval_SaveThread PyEval_RestoreThread
             PyType_GetSlot PyCapsule_IsValid PyCapsule_GetPointer
             none yes no not_implemented ellipsis bool_type int_type float_type tuple_type list_type str_type slice_type
-            dtype_type tensor_type name_handle name_shape name_meta name_number name_dims name_latest name_bound
+            dtype_type tensor name_handle name_shape name_meta name_number name_dims name_latest name_bound
             name_otherwise name_start name_stop name_step traces
             metas dtypes describe otherwise
         """.split()

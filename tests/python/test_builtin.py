@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import os
 import pathlib
 import random
@@ -189,6 +190,37 @@ def test_both_ways_answer_alike(name: str) -> None:
         del given
     assert ran or name in ("index_put", "index_reduce"), "no call was possible"  # those only write into tensors
     assert handles() <= before
+
+
+OFFSETS = ("type_offset", "handle_offset", "shape_offset", "meta_offset")
+
+
+@builtins_only
+def test_slots_are_found() -> None:
+    found = [getattr(_builtin._tensor, name) for name in OFFSETS]
+    if "t" in sys.abiflags:
+        assert found == [0] * 4
+        return
+    assert 0 not in found and len(set(found)) == 4
+    x = paddle.ones([2])
+    for name, offset in zip(("_handle", "_shape", "_meta"), found[1:]):
+        assert ctypes.c_void_p.from_address(id(x) + offset).value == id(getattr(x, name))
+
+
+@builtins_only
+def test_slots_are_attributes_where_their_offsets_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = handles()
+
+    def results() -> list[Any]:
+        x = paddle.arange(6, dtype="float32").reshape([2, 3])
+        made = [paddle.exp(x), x + x, x[1], x * 2, paddle.concat([x, x]), *paddle.split(x, 3, axis=1), _operators.neg(derived())]
+        return [(y.shape, y.dtype, y.numpy().tolist()) for y in made]
+
+    fast = results()
+    for name in OFFSETS:
+        monkeypatch.setattr(_builtin._tensor, name, 0)
+    assert results() == fast
+    assert handles() == before
 
 
 @builtins_only
