@@ -180,7 +180,7 @@ def register(cls: type) -> None:
 
 def _offsets(cls: type) -> dict[str, int]:
     """Where an object of the class of tensors keeps its class and its slots, in bytes; nothing if one of them is not found."""
-    x = object.__new__(cls)
+    x: Any = object.__new__(cls)
     kept: dict[str, Any] = {"handle": object(), "shape": object(), "meta": object()}
     for name, mark in kept.items():
         setattr(x, f"_{name}", mark)

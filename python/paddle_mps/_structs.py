@@ -217,7 +217,10 @@ class Attr(ctypes.Structure):
 class PythonTensor(ctypes.Structure):
     """pmps_python_tensor."""
 
-    _fields_ = (("type", c_void_p), *((name, c_ssize_t) for name in ("type_offset", "handle_offset", "shape_offset", "meta_offset")))
+    _fields_ = (
+        ("type", c_void_p),
+        *((name, c_ssize_t) for name in ("type_offset", "handle_offset", "shape_offset", "meta_offset")),
+    )
 
 
 class PythonApi(ctypes.Structure):

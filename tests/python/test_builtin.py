@@ -213,7 +213,15 @@ def test_slots_are_attributes_where_their_offsets_are_not_known(monkeypatch: pyt
 
     def results() -> list[Any]:
         x = paddle.arange(6, dtype="float32").reshape([2, 3])
-        made = [paddle.exp(x), x + x, x[1], x * 2, paddle.concat([x, x]), *paddle.split(x, 3, axis=1), _operators.neg(derived())]
+        made = [
+            paddle.exp(x),
+            x + x,
+            x[1],
+            x * 2,
+            paddle.concat([x, x]),
+            *paddle.split(x, 3, axis=1),
+            _operators.neg(derived()),
+        ]
         return [(y.shape, y.dtype, y.numpy().tolist()) for y in made]
 
     fast = results()

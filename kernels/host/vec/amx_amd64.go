@@ -12,10 +12,10 @@ import (
 // from 0, those of second ones too, adds both, and adds that to the sum.
 
 //go:noescape
-func amx32x32(c *float32, a *uint16, lda int, b *uint32, pairs int)
+func amx32x32(c *float32, a *uint16, lda int, b *uint32, pairs int, shapes *[amxPairs + 1]amxShape)
 
 //go:noescape
-func amx16x32(c *float32, a *uint16, lda int, b *uint32, pairs int)
+func amx16x32(c *float32, a *uint16, lda int, b *uint32, pairs int, shapes *[amxPairs + 1]amxShape)
 
 // hasAMX asks the processor, one with AVX-512, for AMX and its products of bfloat16.
 //
@@ -28,7 +28,12 @@ func (t *table) amx512() {
 		return
 	}
 	t.amx = t.pairs
-	t.amx.rows, t.amx.run, t.amx.fewRows, t.amx.few = 32, amx32x32, 16, amx16x32
+	t.amx.rows, t.amx.run = 32, func(c *float32, a *uint16, lda int, b *uint32, pairs int) {
+		amx32x32(c, a, lda, b, pairs, &amxShapes)
+	}
+	t.amx.fewRows, t.amx.few = 16, func(c *float32, a *uint16, lda int, b *uint32, pairs int) {
+		amx16x32(c, a, lda, b, pairs, &amxShapes)
+	}
 	t.amx.block, t.amx.apart, t.amx.lent = 1<<18, amxPairs, amxLent
 }
 
@@ -49,11 +54,13 @@ var amxLent = sync.OnceValue(func() bool {
 
 const amxPairs = 16 // pairs of a step
 
-// amxShapes are the operands of LDTILECFG for steps of so many pairs.
+// amxShape is the operand of LDTILECFG, amxShapes those for steps of so many pairs.
+type amxShape [64]byte
+
 var amxShapes = shapesOfAMX()
 
 // shapesOfAMX gives the bytes of a row and the number of rows of each register, at offsets that Intel's manual calls palette 1.
-func shapesOfAMX() (shapes [amxPairs + 1][64]byte) {
+func shapesOfAMX() (shapes [amxPairs + 1]amxShape) {
 	const (
 		rowBytes, rows = 16, 48 // where the two begin
 		left, right    = 4, 6   // first registers of a and of b; below are sums

@@ -21,7 +21,7 @@
 	ADDQ AX, R10; \
 	LEAQ 2048(DI), DX; \
 	MOVQ $128, R11; \
-	LEAQ ·amxShapes(SB), R9; \
+	MOVQ shapes+40(FP), R9; \
 	MOVQ CX, R13; \
 	ANDQ $15, R13; \
 	SHRQ $4, CX
@@ -74,8 +74,8 @@
 	ADDQ $64, R10; \
 	ADDQ $2048, BX
 
-// func amx16x32(c *float32, a *uint16, lda int, b *uint32, pairs int)
-TEXT ·amx16x32(SB), NOSPLIT, $0-40
+// func amx16x32(c *float32, a *uint16, lda int, b *uint32, pairs int, shapes *[amxPairs + 1]amxShape)
+TEXT ·amx16x32(SB), NOSPLIT, $0-48
 	ARGUMENTS
 	TESTQ CX, CX
 	JEQ  short16
@@ -105,8 +105,8 @@ done16:
 	RELEASE
 	RET
 
-// func amx32x32(c *float32, a *uint16, lda int, b *uint32, pairs int)
-TEXT ·amx32x32(SB), NOSPLIT, $0-40
+// func amx32x32(c *float32, a *uint16, lda int, b *uint32, pairs int, shapes *[amxPairs + 1]amxShape)
+TEXT ·amx32x32(SB), NOSPLIT, $0-48
 	ARGUMENTS
 	TESTQ CX, CX
 	JEQ  short32
