@@ -49,6 +49,7 @@ func (t *table) functions512() {
 const leftElements = 1024
 
 // inVectors computes whole vectors by f, and by the loop in Go what f does not take. Both give the same bits, or f takes all.
+// SAFETY: dst is as long as src, and both have whole vectors; the constants live as long as the program.
 //
 //go:noinline
 func inVectors(f vectors, loop func(dst, src []float32)) func(dst, src []float32) {
@@ -65,7 +66,7 @@ func inVectors(f vectors, loop func(dst, src []float32)) func(dst, src []float32
 }
 
 // powLoop512 is inVectors for pow.
-// SAFETY: see powEach512.
+// SAFETY: see powEach512 and inVectors.
 func powLoop512(dst, x, y []float32) {
 	for len(dst) >= 2*lanes512 {
 		n := powVectors(&dst[0], &x[0], &y[0], len(dst), unsafe.Pointer(consts))

@@ -9,6 +9,10 @@ import (
 
 // The two passes of layer_norm for AVX2. Those for AVX-512 are in moments_amd64.s.
 
+// narrowAt256 is half as many float32 at an element as fill a vector: as many as there are lanes of float64.
+// SAFETY: the caller has as many elements from there on.
+func narrowAt256(p *float32) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(p)) }
+
 // add sets the sums of the first rows, and asks for what the next passes take from memory. Lanes beyond a row have its origin, which adds nothing.
 func (s *momentsState256) add(dst, src []float32, length, rows int) {
 	prefetch(dst[:rows*length])
@@ -39,7 +43,7 @@ func (s *momentsState256) add(dst, src []float32, length, rows int) {
 	prefetch(nextOf(src, rows*length))
 }
 
-// standardizeFour256 is standardizeOne256 for four rows, each so many bytes behind the one before.
+// standardizeFour256 is standardizeOne256 for four rows, each step bytes behind the one before.
 // SAFETY: see standardize256.
 //
 //go:noinline

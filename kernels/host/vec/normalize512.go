@@ -7,10 +7,6 @@ import (
 	"unsafe"
 )
 
-// narrowAt512 is half as many float32 at an element as fill a vector: as many as there are lanes of float64.
-// SAFETY: the caller has as many elements from there on.
-func narrowAt512(p *float32) *[half512]float32 { return (*[half512]float32)(unsafe.Pointer(p)) }
-
 // standardize512 is standardizeRows.
 func standardize512(dst, src, weight, bias []float32, length int, means, scales []float64) {
 	standardizeBy(half512, dst, src, weight, bias, length, means, scales)

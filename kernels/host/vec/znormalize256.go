@@ -9,10 +9,6 @@ import (
 	"unsafe"
 )
 
-// narrowAt256 is half as many float32 at an element as fill a vector: as many as there are lanes of float64.
-// SAFETY: the caller has as many elements from there on.
-func narrowAt256(p *float32) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(p)) }
-
 // standardize256 is standardizeRows.
 func standardize256(dst, src, weight, bias []float32, length int, means, scales []float64) {
 	standardizeBy(half256, dst, src, weight, bias, length, means, scales)
