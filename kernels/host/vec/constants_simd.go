@@ -550,9 +550,10 @@ var erfPieces = [...][8]float32{
 }
 
 // momentsLength is the longest row whose mean and deviation are computed in one pass. Of short rows normalizeBlock elements are normalized
-// together, and of longer ones four rows if they are no more than normalizeMost: these stay in the first-level cache.
+// together, which stay in the first-level cache, and of longer ones four rows if they are no more than normalizeMost, which the second-level
+// cache holds twice.
 const (
 	momentsLength  = 4096
 	normalizeBlock = 2048
-	normalizeMost  = 4096
+	normalizeMost  = 65536
 )

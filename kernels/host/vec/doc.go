@@ -22,9 +22,11 @@
 // GOEXPERIMENT=simd on amd64, once more for AVX-512 and AVX2. The AVX-512
 // sources (*512.go) are written by hand; the AVX2 sources (z*256.go) are
 // derived from them by the narrow command. Loops that write past the caches
-// (stream.go) are assembler for both. On arm64 tiles of matrix products are
-// assembler, and, where the build has cgo, most loops of float32 are C, in
-// package neon. The fastest set that the processor has runs.
+// (stream.go) are assembler for both; the functions whose time counts most
+// (functions_amd64.go) and the passes of layer_norm are assembler for AVX-512.
+// On arm64 tiles of matrix products are assembler, and, where the build has cgo,
+// most loops of float32 are C, in package neon. The fastest set that the
+// processor has runs.
 package vec
 
 //go:generate go run ./narrow

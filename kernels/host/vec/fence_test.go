@@ -101,6 +101,7 @@ func rowCalls(f *fences, n int) map[string]func() {
 		"softmax":      func() { Softmax(floats(), floats(), n) },
 		"log_softmax":  func() { LogSoftmax(floats(), floats(), n) },
 		"normalize":    func() { Normalize(floats(), floats(), floats(), floats(), 1, true) },
+		"rows of 9":    func() { NormalizeRows(floats(), floats(), nil, nil, 9, 1, true, func(float64) {}) },
 		"rms":          func() { Normalize(floats(), floats(), nil, nil, 1, false) },
 		"weight":       func() { Normalize(floats(), floats(), floats(), nil, 1, false) },
 		"bias":         func() { Normalize(floats(), floats(), nil, floats(), 1, false) },

@@ -98,6 +98,7 @@ func (t *table) use256() {
 func (t *table) use512() {
 	t.binary512()
 	t.unary512()
+	t.functions512()
 	t.f16ToF32, t.bf16ToF32, t.addBF16Rows = f16ToF32Row512, bf16ToF32Row512, addBF16Rows512
 	t.f32ToF16, t.f32ToBF16 = f32ToF16Row512, f32ToBF16Row512
 	t.sum, t.sumSquares, t.sumBlock64 = sum512, sumSquares512, sumBlock512

@@ -8,10 +8,11 @@ import (
 )
 
 // standardizing is what rows are multiplied by and what is added: vectors of weight and bias, and of whichever is missing one vector that
-// all elements read.
+// all elements read. moments_amd64.s has the offsets of the fields.
 type standardizing struct {
 	weight, bias           unsafe.Pointer
 	weightMoves, biasMoves int // the bits of an offset that count: all, or none
+	next                   int // bytes from a row to one that is wanted afterwards
 }
 
 // standardizeBy is standardizeRows with the loops of the level that has so many lanes of float64. Four rows at a time share the conversions
@@ -19,7 +20,7 @@ type standardizing struct {
 // would move the state of the caller to the heap.
 // SAFETY: a vector begins at each element that is read or written, and ends inside of its line.
 func standardizeBy(lanes int, dst, src, weight, bias []float32, length int, means, scales []float64) {
-	s := standardizing{weight: unsafe.Pointer(&consts.narrowOne), bias: unsafe.Pointer(&consts.narrowSign)}
+	s := standardizing{weight: unsafe.Pointer(&consts.narrowOne), bias: unsafe.Pointer(&consts.narrowSign), next: 4 * length * len(means)}
 	if weight != nil {
 		s.weight, s.weightMoves = unsafe.Pointer(unsafe.SliceData(weight)), -1
 	}

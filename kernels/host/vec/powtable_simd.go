@@ -91,9 +91,9 @@ func sumLog512(k, r narrow512, i index512) (high, low narrow512) {
 	table := k.Add(lookup512(&consts.powLog, i))
 	minus := r.Mul(loadNarrow512(&consts.powMinusLog2e))
 	high = table.Sub(minus)
-	dropped := table.Sub(high).Sub(minus).Add(lookup512(&consts.powLogLow, i))
+	dropped := table.Sub(high).Sub(minus)
 	linear := r.MulAdd(loadNarrow512(&consts.narrowLog2eLow), r.MulAdd(loadNarrow512(&consts.narrowLog2e), minus))
-	return high, curvedLog512(r, linear.Add(dropped))
+	return high, curvedLog512(r, linear.Add(lookup512(&consts.powLogLow, i))).Add(dropped)
 }
 
 // curvedLog512 adds the terms from r^2 on. What rounding drops from the square counts in the first of them, where the logarithm is
@@ -127,16 +127,16 @@ func powerOf512(high, low narrow512) narrow512 {
 	r := high.Sub(whole).Add(low)
 	p := loadNarrow512(&consts.stepCurve[2]).
 		MulAdd(r, loadNarrow512(&consts.stepCurve[1])).
-		MulAdd(r, loadNarrow512(&consts.stepCurve[0])).Mul(r)
+		MulAdd(r, loadNarrow512(&consts.stepCurve[0]))
 	i := t.AsUint32x16()
 	step := loadNarrow512(&consts.step).Permute(i)
-	return p.MulAdd(step, loadNarrow512(&consts.stepLow).Permute(i)).Add(step).Scale(whole)
+	return p.MulAdd(step.Mul(r), loadNarrow512(&consts.stepLow).Permute(i)).Add(step).Scale(whole)
 }
 
-// powLoop512 computes vectors of positive normal bases and finite powers, and of squares: these are products, which all paths round
+// powEach512 computes vectors of positive normal bases and finite powers, and of squares: these are products, which all paths round
 // alike. It gives other vectors to anyPow512, and those with some squares too: a choice by lanes would slow all others down.
 // SAFETY: dst has whole vectors, x and y as many elements or more.
-func powLoop512(dst, x, y []float32) {
+func powEach512(dst, x, y []float32) {
 	for i := 0; i < len(dst); i += lanes512 {
 		a, b := archsimd.LoadFloat32x16(at512(&x[i])), archsimd.LoadFloat32x16(at512(&y[i]))
 		squares := b.Equal(loadNarrow512(&consts.narrowTwo)).ToBits()
@@ -157,7 +157,7 @@ func powLoop512(dst, x, y []float32) {
 	archsimd.ClearAVXUpperBits()
 }
 
-// anyPow512 computes a vector of any elements: powLoop512 computes the powers of |x|, of ones in place of what it does not take, and odd
+// anyPow512 computes a vector of any elements: powEach512 computes the powers of |x|, of ones in place of what it does not take, and odd
 // powers of negative numbers are negative. The scalar function computes elements whose base is not normal or whose power is not
 // finite, and those whose power is a fraction while the base is negative.
 func anyPow512(dst, x, y *[lanes512]float32) {
@@ -169,7 +169,7 @@ func anyPow512(dst, x, y *[lanes512]float32) {
 	var p, q [lanes512]float32
 	base.Merge(unit, usual).Store(&p)
 	unit.Merge(b, squares).Merge(unit, usual).Store(&q)
-	powLoop512(p[:], p[:], q[:])
+	powEach512(p[:], p[:], q[:])
 	var nought narrow512
 	half := b.Mul(loadNarrow512(&consts.narrowHalf))
 	// A whole number is odd if its half has a fraction; of 2^24 and above all are even.

@@ -19,16 +19,14 @@ type momentsState256 struct {
 
 // normalize256 is normalizeRows for several rows at a time. The state is made once: the instruction that clears it waits for all stores.
 //
-// Memory is read in one pass of a block and written in the other, so that each pass would wait for memory alone. What the next pass takes
-// from memory is asked for before this one.
+// Memory is read in one pass of a block and written in the other, so that each pass would wait for memory alone. Each asks for what the
+// next one takes from memory.
 func normalize256(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64)) {
 	var s momentsState256
 	most := max(rowsAtOnce(normalizeBlock, length, lanes256), min(4, normalizeMost/length))
 	for len(src) >= length {
 		n := min(len(src)/length, most)
-		prefetch(dst[:n*length])
-		s.moments(src, length, n, epsilon, centered)
-		prefetch(nextOf(src, n*length))
+		s.moments(dst, src, length, n, epsilon, centered)
 		standardize256(dst, src, weight, bias, length, s.means[:n], s.scales[:n])
 		for _, scale := range s.scales[:n] {
 			next(scale)
@@ -41,13 +39,13 @@ func normalize256(dst, src, weight, bias []float32, length int, epsilon float64,
 // the variance is the difference of numbers that are at most as many times as large as the row has elements. Of longer rows than
 // momentsLength that would take too many digits of float64; their origin is near the mean.
 // SAFETY: a word has the bits of a float32, and legacy instructions for floats would wait for the vectors.
-func (s *momentsState256) moments(src []float32, length, rows int, epsilon float64, centered bool) {
+func (s *momentsState256) moments(dst, src []float32, length, rows int, epsilon float64, centered bool) {
 	for j := 0; j < rows && centered; j++ {
 		if s.origin[j&(lanes256-1)] = *(*uint32)(unsafe.Pointer(&src[j*length])); length > momentsLength {
 			s.origin[j&(lanes256-1)] = math.Float32bits(float32(sum256(src[j*length:][:length]) / float64(length)))
 		}
 	}
-	s.add(src, length, rows)
+	s.add(dst, src, length, rows)
 	perLane := archsimd.BroadcastFloat64x4(1.0 / half256)
 	n, more := archsimd.BroadcastFloat64x4(float64(length)), archsimd.BroadcastFloat64x4(epsilon)
 	for i := 0; i*half256 < rows; i++ {
@@ -61,34 +59,6 @@ func (s *momentsState256) moments(src []float32, length, rows int, epsilon float
 			origins.Store((*[half256]float64)(s.means[i*half256:]))
 		}
 		load256(&consts.one).Div(squares.Add(more).Sqrt()).Store((*[half256]float64)(s.scales[i*half256:]))
-	}
-	archsimd.ClearAVXUpperBits()
-}
-
-// add sets the sums of the first rows. Lanes beyond a row have its origin, which adds nothing.
-func (s *momentsState256) add(src []float32, length, rows int) {
-	ending := endingMask256(length)
-	for j := range rows {
-		x := src[j*length:][:length]
-		first := archsimd.BroadcastUint32x8(s.origin[j&(lanes256-1)]).AsFloat32x8()
-		origin := first.GetLo().ConvertToFloat64()
-		var sum0, sum1, squares0, squares1 wide256
-		i := 0
-		for ; i+lanes256 <= len(x); i += lanes256 {
-			d0 := archsimd.LoadFloat32x4(narrowAt256(&x[i])).ConvertToFloat64().Sub(origin)
-			d1 := archsimd.LoadFloat32x4(narrowAt256(&x[i+half256])).ConvertToFloat64().Sub(origin)
-			sum0, sum1 = sum0.Add(d0), sum1.Add(d1)
-			squares0, squares1 = d0.MulAdd(d0, squares0), d1.MulAdd(d1, squares1)
-		}
-		if i < len(x) {
-			v := archsimd.LoadMaskedFloat32x8(at256(&x[i]), ending).Merge(first, ending)
-			d0, d1 := v.GetLo().ConvertToFloat64().Sub(origin), v.GetHi().ConvertToFloat64().Sub(origin)
-			sum0, sum1 = sum0.Add(d0), sum1.Add(d1)
-			squares0, squares1 = d0.MulAdd(d0, squares0), d1.MulAdd(d1, squares1)
-		}
-		origin.Store(&s.origins[j/half256&1][j&(half256-1)])
-		sum0.Add(sum1).Store(&s.sums[j/half256&1][j&(half256-1)])
-		squares0.Add(squares1).Store(&s.squares[j/half256&1][j&(half256-1)])
 	}
 	archsimd.ClearAVXUpperBits()
 }

@@ -9,10 +9,6 @@ import (
 	"unsafe"
 )
 
-// narrowAt256 is half as many float32 at an element as fill a vector: as many as there are lanes of float64.
-// SAFETY: the caller has as many elements from there on.
-func narrowAt256(p *float32) *[half256]float32 { return (*[half256]float32)(unsafe.Pointer(p)) }
-
 // standardize256 is standardizeRows.
 func standardize256(dst, src, weight, bias []float32, length int, means, scales []float64) {
 	standardizeBy(half256, dst, src, weight, bias, length, means, scales)
@@ -35,24 +31,5 @@ func standardizeOne256(s *standardizing, y, x unsafe.Pointer, n int, mean, scale
 	for i := 0; i < 4*n; i += 4 * half256 {
 		v := widened256(x, i).Sub(m).Mul(f).MulAdd(widened256(w, i&weightMoves), widened256(b, i&biasMoves))
 		v.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i)))
-	}
-}
-
-// standardizeFour256 is standardizeOne256 for four rows, each so many bytes behind the one before.
-// SAFETY: see standardize256.
-//
-//go:noinline
-func standardizeFour256(s *standardizing, y, x unsafe.Pointer, n, step int, means, scales *[4]float64) {
-	m0, m1, m2, m3 := wideEverywhere256(&means[0]), wideEverywhere256(&means[1]), wideEverywhere256(&means[2]), wideEverywhere256(&means[3])
-	f0, f1, f2, f3 := wideEverywhere256(&scales[0]), wideEverywhere256(&scales[1]), wideEverywhere256(&scales[2]), wideEverywhere256(&scales[3])
-	w, b, weightMoves, biasMoves := s.weight, s.bias, s.weightMoves, s.biasMoves
-	for i := 0; i < 4*n; i += 4 * half256 {
-		by, and := widened256(w, i&weightMoves), widened256(b, i&biasMoves)
-		v0, v1 := widened256(x, i).Sub(m0).Mul(f0).MulAdd(by, and), widened256(x, i+step).Sub(m1).Mul(f1).MulAdd(by, and)
-		v0.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i)))
-		v1.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i+step)))
-		v2, v3 := widened256(x, i+2*step).Sub(m2).Mul(f2).MulAdd(by, and), widened256(x, i+3*step).Sub(m3).Mul(f3).MulAdd(by, and)
-		v2.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i+2*step)))
-		v3.ConvertToFloat32().Store((*[half256]float32)(unsafe.Add(y, i+3*step)))
 	}
 }
