@@ -94,8 +94,8 @@ type buffer [block]uint64
 // frame is the buffers of the lanes of one part of a call. It has enough of them for three inputs
 // and an output, and grows for more operands.
 type frame struct {
+	rooms [10]buffer // in front: a frame is aligned to a page, and a vector that crosses a line of the cache takes twice as long
 	used  int
-	rooms [10]buffer
 	more  []*buffer
 }
 

@@ -63,7 +63,7 @@ func sumColumns512(sums []float64, x []float32, stride, rows int) {
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&sums[0]), unsafe.Pointer(&x[0])
 	if whole*rows >= streamed {
-		ahead := startUpcoming(&x[0], stride, whole, rows)
+		ahead := startUpcoming(whileStoring, &x[0], stride, whole, rows)
 		for ; rows > 1; rows-- {
 			addRow512(to, from, 4*whole, &ahead)
 			from = unsafe.Add(from, step)
@@ -96,9 +96,16 @@ func sumColumns512(sums []float64, x []float32, stride, rows int) {
 func addRow512(to, from unsafe.Pointer, bytes int, ahead *upcoming) {
 	for i := 0; i < bytes; {
 		ahead.next()
-		for end := min(bytes, i+streamPiece); i < end; i += 4 * half512 {
+		end := min(bytes, i+streamPiece)
+		for ; i <= end-8*half512; i += 8 * half512 {
+			sums := (*[2][half512]float64)(unsafe.Add(to, 2*i))
+			archsimd.LoadFloat64x8(&sums[0]).Add(widened512(from, i)).Store(&sums[0])
+			archsimd.LoadFloat64x8(&sums[1]).Add(widened512(from, i+4*half512)).Store(&sums[1])
+		}
+		if i < end {
 			sum := (*[half512]float64)(unsafe.Add(to, 2*i))
 			archsimd.LoadFloat64x8(sum).Add(widened512(from, i)).Store(sum)
+			i += 4 * half512
 		}
 	}
 }
@@ -113,12 +120,16 @@ func maxColumns512(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
+	ahead := startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
-		for i := 0; i < 4*whole; i += 4 * lanes512 {
-			top := larger512(floats512(row1, i), larger512(floats512(from, i), floats512(to, i)))
-			top = larger512(floats512(row3, i), larger512(floats512(row2, i), top))
-			top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+		for i := 0; i < 4*whole; {
+			ahead.ofFour()
+			for end := min(4*whole, i+streamPiece); i < end; i += 4 * lanes512 {
+				top := larger512(floats512(row1, i), larger512(floats512(from, i), floats512(to, i)))
+				top = larger512(floats512(row3, i), larger512(floats512(row2, i), top))
+				top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+			}
 		}
 		if rows -= 4; rows > 0 {
 			from = unsafe.Add(from, 4*step)
@@ -144,12 +155,16 @@ func minColumns512(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
+	ahead := startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
-		for i := 0; i < 4*whole; i += 4 * lanes512 {
-			top := smaller512(floats512(row1, i), smaller512(floats512(from, i), floats512(to, i)))
-			top = smaller512(floats512(row3, i), smaller512(floats512(row2, i), top))
-			top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+		for i := 0; i < 4*whole; {
+			ahead.ofFour()
+			for end := min(4*whole, i+streamPiece); i < end; i += 4 * lanes512 {
+				top := smaller512(floats512(row1, i), smaller512(floats512(from, i), floats512(to, i)))
+				top = smaller512(floats512(row3, i), smaller512(floats512(row2, i), top))
+				top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+			}
 		}
 		if rows -= 4; rows > 0 {
 			from = unsafe.Add(from, 4*step)

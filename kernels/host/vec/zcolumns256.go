@@ -65,7 +65,7 @@ func sumColumns256(sums []float64, x []float32, stride, rows int) {
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&sums[0]), unsafe.Pointer(&x[0])
 	if whole*rows >= streamed {
-		ahead := startUpcoming(&x[0], stride, whole, rows)
+		ahead := startUpcoming(whileStoring, &x[0], stride, whole, rows)
 		for ; rows > 1; rows-- {
 			addRow256(to, from, 4*whole, &ahead)
 			from = unsafe.Add(from, step)
@@ -98,9 +98,16 @@ func sumColumns256(sums []float64, x []float32, stride, rows int) {
 func addRow256(to, from unsafe.Pointer, bytes int, ahead *upcoming) {
 	for i := 0; i < bytes; {
 		ahead.next()
-		for end := min(bytes, i+streamPiece); i < end; i += 4 * half256 {
+		end := min(bytes, i+streamPiece)
+		for ; i <= end-8*half256; i += 8 * half256 {
+			sums := (*[2][half256]float64)(unsafe.Add(to, 2*i))
+			archsimd.LoadFloat64x4(&sums[0]).Add(widened256(from, i)).Store(&sums[0])
+			archsimd.LoadFloat64x4(&sums[1]).Add(widened256(from, i+4*half256)).Store(&sums[1])
+		}
+		if i < end {
 			sum := (*[half256]float64)(unsafe.Add(to, 2*i))
 			archsimd.LoadFloat64x4(sum).Add(widened256(from, i)).Store(sum)
+			i += 4 * half256
 		}
 	}
 }
@@ -115,12 +122,16 @@ func maxColumns256(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
+	ahead := startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
-		for i := 0; i < 4*whole; i += 4 * lanes256 {
-			top := larger256(floats256(row1, i), larger256(floats256(from, i), floats256(to, i)))
-			top = larger256(floats256(row3, i), larger256(floats256(row2, i), top))
-			top.Store((*[lanes256]float32)(unsafe.Add(to, i)))
+		for i := 0; i < 4*whole; {
+			ahead.ofFour()
+			for end := min(4*whole, i+streamPiece); i < end; i += 4 * lanes256 {
+				top := larger256(floats256(row1, i), larger256(floats256(from, i), floats256(to, i)))
+				top = larger256(floats256(row3, i), larger256(floats256(row2, i), top))
+				top.Store((*[lanes256]float32)(unsafe.Add(to, i)))
+			}
 		}
 		if rows -= 4; rows > 0 {
 			from = unsafe.Add(from, 4*step)
@@ -146,12 +157,16 @@ func minColumns256(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
+	ahead := startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
-		for i := 0; i < 4*whole; i += 4 * lanes256 {
-			top := smaller256(floats256(row1, i), smaller256(floats256(from, i), floats256(to, i)))
-			top = smaller256(floats256(row3, i), smaller256(floats256(row2, i), top))
-			top.Store((*[lanes256]float32)(unsafe.Add(to, i)))
+		for i := 0; i < 4*whole; {
+			ahead.ofFour()
+			for end := min(4*whole, i+streamPiece); i < end; i += 4 * lanes256 {
+				top := smaller256(floats256(row1, i), smaller256(floats256(from, i), floats256(to, i)))
+				top = smaller256(floats256(row3, i), smaller256(floats256(row2, i), top))
+				top.Store((*[lanes256]float32)(unsafe.Add(to, i)))
+			}
 		}
 		if rows -= 4; rows > 0 {
 			from = unsafe.Add(from, 4*step)
