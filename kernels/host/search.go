@@ -235,10 +235,10 @@ const passed = 4096
 func floatRow(r *ranks, _ unsafe.Pointer, best *leader, x unsafe.Pointer, n, at int64) {
 	for row := slice[float32](x, n); len(row) > 0; {
 		part := row[:min(len(row), passed)]
-		top := vec.Largest(part, r.flip)
+		top, from := vec.Largest(part, r.flip)
 		if rank := rankOf(top); rank > best.rank {
-			if i := vec.Find(part, top, r.flip); i >= 0 { // else there is only nan
-				*best = leader{rank, at + int64(i)}
+			if i := vec.Find(part[from:], top, r.flip); i >= 0 { // else there is only nan
+				*best = leader{rank, at + int64(from+i)}
 			}
 		}
 		row, at = row[len(part):], at+int64(len(part))

@@ -149,7 +149,7 @@ func sub512(x, y narrow512) narrow512 { return x.Sub(y) }
 func mul512(x, y narrow512) narrow512 { return x.Mul(y) }
 func div512(x, y narrow512) narrow512 { return x.Div(y) }
 
-func wideAdd512(x, y wide512) wide512     { return x.Add(y) }
-func wideSub512(x, y wide512) wide512     { return x.Sub(y) }
-func wideMul512(x, y wide512) wide512     { return x.Mul(y) }
-func wideDiv512(x, y wide512) wide512     { return x.Div(y) }
+func wideAdd512(x, y wide512) wide512 { return x.Add(y) }
+func wideSub512(x, y wide512) wide512 { return x.Sub(y) }
+func wideMul512(x, y wide512) wide512 { return x.Mul(y) }
+func wideDiv512(x, y wide512) wide512 { return x.Div(y) }

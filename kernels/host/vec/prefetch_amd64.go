@@ -33,8 +33,8 @@ type upcoming struct {
 }
 
 const (
-	streamed     = 1 << 16 // elements of rows that may come from memory: those of fewer are in the second-level cache, or soon read
-	streamPiece  = 1 << 10 // bytes that are asked for at a time
+	streamed    = 1 << 16 // elements of rows that may come from memory: those of fewer are in the second-level cache, or soon read
+	streamPiece = 1 << 10 // bytes that are asked for at a time
 )
 
 // distance is how an upcoming asks.

@@ -151,7 +151,7 @@ func sub256(x, y narrow256) narrow256 { return x.Sub(y) }
 func mul256(x, y narrow256) narrow256 { return x.Mul(y) }
 func div256(x, y narrow256) narrow256 { return x.Div(y) }
 
-func wideAdd256(x, y wide256) wide256     { return x.Add(y) }
-func wideSub256(x, y wide256) wide256     { return x.Sub(y) }
-func wideMul256(x, y wide256) wide256     { return x.Mul(y) }
-func wideDiv256(x, y wide256) wide256     { return x.Div(y) }
+func wideAdd256(x, y wide256) wide256 { return x.Add(y) }
+func wideSub256(x, y wide256) wide256 { return x.Sub(y) }
+func wideMul256(x, y wide256) wide256 { return x.Mul(y) }
+func wideDiv256(x, y wide256) wide256 { return x.Div(y) }
