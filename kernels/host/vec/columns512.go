@@ -96,16 +96,9 @@ func sumColumns512(sums []float64, x []float32, stride, rows int) {
 func addRow512(to, from unsafe.Pointer, bytes int, ahead *upcoming) {
 	for i := 0; i < bytes; {
 		ahead.next()
-		end := min(bytes, i+streamPiece)
-		for ; i <= end-8*half512; i += 8 * half512 {
-			sums := (*[2][half512]float64)(unsafe.Add(to, 2*i))
-			archsimd.LoadFloat64x8(&sums[0]).Add(widened512(from, i)).Store(&sums[0])
-			archsimd.LoadFloat64x8(&sums[1]).Add(widened512(from, i+4*half512)).Store(&sums[1])
-		}
-		if i < end {
+		for end := min(bytes, i+streamPiece); i < end; i += 4 * half512 {
 			sum := (*[half512]float64)(unsafe.Add(to, 2*i))
 			archsimd.LoadFloat64x8(sum).Add(widened512(from, i)).Store(sum)
-			i += 4 * half512
 		}
 	}
 }
@@ -120,7 +113,8 @@ func maxColumns512(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
-	ahead := startShort(&x[0], stride, whole, rows)
+	var ahead upcoming
+	ahead.startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
 		for i := 0; i < 4*whole; {
@@ -155,7 +149,8 @@ func minColumns512(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
-	ahead := startShort(&x[0], stride, whole, rows)
+	var ahead upcoming
+	ahead.startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
 		for i := 0; i < 4*whole; {

@@ -60,13 +60,14 @@ func startUpcoming(d distance, first *float32, stride, length, rows int) upcomin
 	return u
 }
 
-// startShort is startUpcoming for a loop that reads four rows side by side. Where they are longer the processor follows each of them.
-func startShort(first *float32, stride, length, rows int) upcoming {
+// startShort is startUpcoming for a loop that reads four rows side by side. Where rows are longer the processor follows each of them.
+//
+//go:noinline
+func (u *upcoming) startShort(first *float32, stride, length, rows int) {
 	const longest = 2 * 4096 / 4 // two pages
-	if length > longest || length*rows < streamed {
-		return upcoming{}
+	if length <= longest && length*rows >= streamed {
+		*u = startUpcoming(whileStoring, first, stride, length, rows)
 	}
-	return startUpcoming(whileStoring, first, stride, length, rows)
 }
 
 // ofFour asks for as much as a piece of four rows.

@@ -98,16 +98,9 @@ func sumColumns256(sums []float64, x []float32, stride, rows int) {
 func addRow256(to, from unsafe.Pointer, bytes int, ahead *upcoming) {
 	for i := 0; i < bytes; {
 		ahead.next()
-		end := min(bytes, i+streamPiece)
-		for ; i <= end-8*half256; i += 8 * half256 {
-			sums := (*[2][half256]float64)(unsafe.Add(to, 2*i))
-			archsimd.LoadFloat64x4(&sums[0]).Add(widened256(from, i)).Store(&sums[0])
-			archsimd.LoadFloat64x4(&sums[1]).Add(widened256(from, i+4*half256)).Store(&sums[1])
-		}
-		if i < end {
+		for end := min(bytes, i+streamPiece); i < end; i += 4 * half256 {
 			sum := (*[half256]float64)(unsafe.Add(to, 2*i))
 			archsimd.LoadFloat64x4(sum).Add(widened256(from, i)).Store(sum)
-			i += 4 * half256
 		}
 	}
 }
@@ -122,7 +115,8 @@ func maxColumns256(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
-	ahead := startShort(&x[0], stride, whole, rows)
+	var ahead upcoming
+	ahead.startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
 		for i := 0; i < 4*whole; {
@@ -157,7 +151,8 @@ func minColumns256(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
-	ahead := startShort(&x[0], stride, whole, rows)
+	var ahead upcoming
+	ahead.startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
 		for i := 0; i < 4*whole; {
