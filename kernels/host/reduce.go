@@ -23,7 +23,7 @@ type reduction struct {
 	stack   stacking
 	lines   lining
 	long    lining
-	wide    bool                                         // stack reads several rows for each time that it reads accumulators, which may be in the second-level cache
+	wide    bool                                         // stack reads accumulators once for several rows: they need no first-level cache
 	joining                                              // see register in segments.go
 	divided divided                                      // what threads do of few outputs
 	results func(dst, as unsafe.Pointer, n, count int64) // of n accumulators of count elements each
