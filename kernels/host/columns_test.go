@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -180,6 +181,40 @@ func TestColumnSumsOfThreads(t *testing.T) {
 				want = out.values()
 			}
 			sameBits(t, want, out.values(), threads)
+		}
+	}
+}
+
+// Extremes of more columns than one run has, halves too, which are converted, and rows in the opposite order.
+func TestExtremesOfManyColumns(t *testing.T) {
+	const rows, columns = 9, wideBuffers*block*2 + 4099
+	random := rand.New(rand.NewPCG(6, 7))
+	values := make([]float64, rows*columns)
+	for i := range values {
+		values[i] = math.Round(random.NormFloat64() * 100)
+	}
+	want := map[string][]float64{"max": make([]float64, columns), "min": make([]float64, columns)}
+	for i := range columns {
+		high, low := math.Inf(-1), math.Inf(1)
+		for row := range rows {
+			high, low = max(high, values[row*columns+i]), min(low, values[row*columns+i])
+		}
+		want["max"][i], want["min"][i] = high, low
+	}
+	for _, d := range []dtype.DType{dtype.Float32, dtype.Float16} {
+		x := of(d, dims(rows, columns), values...)
+		backwards := *x
+		backwards.Addr = unsafe.Add(x.Addr, (rows-1)*columns*d.Size())
+		backwards.Strides[0] = -columns
+		for name, want := range want {
+			for threads := 1; threads <= 3; threads += 2 {
+				r := newRig(t, Config{Threads: threads})
+				for _, x := range []*tensor{x, &backwards} {
+					out := of(d, dims(1, columns))
+					require.NoError(t, r.call(name, &device.Call{In: operands(x), Out: operands(out), Axes: 1}))
+					require.Equal(t, want, out.values())
+				}
+			}
 		}
 	}
 }

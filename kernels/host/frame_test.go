@@ -11,7 +11,7 @@ import (
 )
 
 // A frame gives out as many buffers as are asked for, no two of them alike, and the same ones again when it
-// is used again.
+// is used again. Each begins with a line of the cache.
 func TestFrameGrows(t *testing.T) {
 	f := new(frame)
 	const count = 30
@@ -21,6 +21,7 @@ func TestFrameGrows(t *testing.T) {
 		var rooms []unsafe.Pointer
 		for i := range count {
 			at := f.room()
+			require.Zero(t, uintptr(at)%64)
 			require.False(t, seen[at])
 			seen[at] = true
 			rooms = append(rooms, at)

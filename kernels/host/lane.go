@@ -93,9 +93,13 @@ type buffer [block]uint64
 
 // frame is the buffers of the lanes of one part of a call. It has enough of them for three inputs
 // and an output, and grows for more operands.
+//
+// A frame is aligned to a page. Rooms are aligned to lines of the cache, because a vector that crosses two takes twice as long; but not
+// to pages, as large operands often are: a processor that reads one of two such places and writes the other mistakes them for one.
 type frame struct {
-	used  int
+	_     [4 * 64]byte
 	rooms [10]buffer
+	used  int
 	more  []*buffer
 }
 

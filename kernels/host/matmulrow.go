@@ -69,11 +69,24 @@ func (j *rowJob) sizes(c *device.Call) {
 // cost is the elements that are read, as for other products.
 func (k *rowMatmul) cost(c *device.Call) int64 { return c.In[right].Numel() }
 
+// Sums begin a part of a page behind where the matrix does in its own: a processor that reads one of two places as far into their pages
+// and writes the other mistakes them for one.
+const (
+	page       = 4096
+	sumsBehind = page / 4
+)
+
+// sumsFrom is how many bytes into the workspace sums begin.
+func (j *rowJob) sumsFrom(c *device.Call) int64 {
+	behind := roundUp(4 * j.k)
+	return behind + int64((uintptr(c.In[right].Addr)+sumsBehind-uintptr(c.Workspace)-uintptr(behind))%page)&^63
+}
+
 // workspace has room for the row in float32, and for the sums of all blocks.
 func (k *rowMatmul) workspace(c *device.Call) int64 {
 	var j rowJob
 	j.sizes(c)
-	return roundUp(4*j.k) + roundUp(4*j.blocks*j.n)
+	return roundUp(4*j.k) + page + roundUp(4*j.blocks*j.n)
 }
 
 // run computes the sums of all blocks, and then the result.
@@ -94,7 +107,7 @@ func (k *rowMatmul) run(t *threads, c *device.Call) error {
 	var line lineAccess[float32]
 	line.openLast(x, k.codec, f)
 	j.x = line.read(x.Addr, slice[float32](c.Workspace, j.k))
-	j.sums = slice[float32](unsafe.Add(c.Workspace, roundUp(4*j.k)), j.blocks*j.n)
+	j.sums = slice[float32](unsafe.Add(c.Workspace, j.sumsFrom(c)), j.blocks*j.n)
 	if err := t.each(j, c, j.blocks, k.cost(c)); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
@@ -22,6 +23,7 @@ type reduction struct {
 	stack   stacking
 	lines   lining
 	long    lining
+	wide    bool                                         // stack reads accumulators once for several rows: they need no first-level cache
 	joining                                              // see register in segments.go
 	divided divided                                      // what threads do of few outputs
 	results func(dst, as unsafe.Pointer, n, count int64) // of n accumulators of count elements each
@@ -36,6 +38,7 @@ type folding[D, A, C any] struct {
 	stack   stacking
 	lines   lining
 	long    lining
+	wide    bool
 	results func(dst []D, as []A, count int64) // of accumulators of count elements each
 }
 
@@ -54,7 +57,7 @@ type lining func(as, from unsafe.Pointer, n, stride, length int64)
 //
 // SAFETY: see slice; an accumulator has 16 bytes at most and holds no pointers.
 func reduce[D, A, C any](id op.ID, d dtype.DType, in *codec[C], out *codec[D], f folding[D, A, C]) {
-	k := &reduction{in: in.coding, out: out.coding, size: int64(unsafe.Sizeof(f.zero)), stack: f.stack, lines: f.lines, long: f.long}
+	k := &reduction{in: in.coding, out: out.coding, size: int64(unsafe.Sizeof(f.zero)), stack: f.stack, lines: f.lines, long: f.long, wide: f.wide}
 	*(*A)(unsafe.Pointer(&k.zero)) = f.zero
 	fold, beside, results := f.fold, f.beside, f.results
 	k.fold = func(as, from unsafe.Pointer, n, step, length int64) {
@@ -243,6 +246,11 @@ func (k *reduction) foldBlocks(a unsafe.Pointer, from *track, count int64) {
 	}
 }
 
+// wideRooms are accumulators of many columns, a quarter of a usual second-level cache.
+var wideRooms sync.Pool
+
+const wideBuffers = 64
+
 // columns computes n outputs in runs of neighbours, going through the reduced elements once a run.
 //
 // Rows of a run that lie in memory as values go to stack at once, as many as one stride reaches; a negative stride is left to
@@ -256,6 +264,11 @@ func (k *reduction) columns(to *track, in *passage, f *frame, n int64) {
 	const buffers = 4
 	most := buffers * int64(unsafe.Sizeof(buffer{})) / k.size
 	as, raw, values := f.stretch(buffers), f.room(), f.room()
+	if k.wide && n > most {
+		held := roomOf[buffer](&wideRooms, wideBuffers)
+		defer wideRooms.Put(held)
+		as, most = unsafe.Pointer(&(*held)[0]), min(n, wideBuffers*int64(unsafe.Sizeof(buffer{}))/k.size)
+	}
 	var inner walk
 	inner.begin(nil, outer.size, &in.reduced)
 	step := outer.strides[outer.rank-1]

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // keep is the shape of a reduction's output with reduced axes of one element.
@@ -250,6 +251,45 @@ func TestSearchOfLongRows(t *testing.T) {
 					small := of(dtype.Int32, dims(1))
 					require.NoError(t, r.call("argmin", &device.Call{In: operands(x), Out: operands(small), Axes: 1}))
 					sameBits(t, []float64{bestOf(values, func(x, y float64) bool { return x < y })}, small.values(), "argmin", d, background, at, best)
+				}
+			}
+		}
+	}
+}
+
+// TestSearchOfFewOutputs has so few rows that threads divide them: the best in any piece or in two, nothing but nan, and elements
+// that do not lie behind each other.
+func TestSearchOfFewOutputs(t *testing.T) {
+	const rows, n = 5, 2*longPiece + 7
+	bests := [rows][]int{{0}, {n - 1}, {longPiece - 1, longPiece}, {5, 2 * longPiece}, {}}
+	for _, d := range []dtype.DType{dtype.Float32, dtype.Float16, dtype.Int32, dtype.Float64} {
+		values := make([]float64, rows*n)
+		for row, places := range bests {
+			for i := range n {
+				values[row*n+i] = float64(i % 3)
+				if len(places) == 0 && d.IsFloat() {
+					values[row*n+i] = math.NaN()
+				}
+			}
+			for _, at := range places {
+				values[row*n+at] = 9
+			}
+		}
+		apart := dims(rows, n)
+		apart.Strides[0], apart.Strides[1] = 2*n+3, 2
+		for _, l := range []shape.Layout{dims(rows, n), apart} {
+			x := place(d, l, 0, values...)
+			for threads := 1; threads <= 3; threads += 2 {
+				r := newRig(t, Config{Threads: threads})
+				for _, to := range []dtype.DType{dtype.Int64, dtype.Int32} {
+					out := of(to, dims(rows, 1))
+					c := &device.Call{In: operands(x), Out: operands(out), Axes: 2}
+					require.EqualValues(t, 3, divisionOf(c, longPiece).pieces)
+					require.NoError(t, r.call("argmax", c))
+					for row := range rows {
+						want := bestOf(values[row*n:][:n], func(x, y float64) bool { return x > y })
+						require.EqualValues(t, want, out.values()[row], "row %d of %s, %d threads", row, d, threads)
+					}
 				}
 			}
 		}

@@ -47,6 +47,7 @@ func registerFloatReductions(d dtype.DType, in *codec[float32], out *codec[float
 	largest := extreme(-inf, larger[float32], func(a float32, row []float32) float32 { return larger(a, vec.MaxRow(row)) })
 	smallest := extreme(inf, smaller[float32], func(a float32, row []float32) float32 { return smaller(a, vec.MinRow(row)) })
 	largest.stack, smallest.stack = stackOf(vec.MaxColumns), stackOf(vec.MinColumns)
+	largest.wide, smallest.wide = true, true
 	reduce(op.IDMax, d, in, in, largest)
 	reduce(op.IDMin, d, in, in, smallest)
 }

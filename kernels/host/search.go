@@ -63,12 +63,73 @@ func registerSearches() {
 }
 
 // cost counts the input: every element is compared once.
-func (k *search) cost(c *device.Call) int64    { return c.In[0].Numel() }
-func (k *search) workspace(*device.Call) int64 { return 0 }
+func (k *search) cost(c *device.Call) int64 { return c.In[0].Numel() }
 
-// run splits the work by outputs, as that of reductions is.
+// workspace is that of the leaders of pieces where threads divide outputs.
+func (k *search) workspace(c *device.Call) int64 {
+	return divisionOf(c, longPiece).units * int64(unsafe.Sizeof(leader{}))
+}
+
+// run splits the work by outputs, or within them where there are few, as that of reductions is.
 func (k *search) run(t *threads, c *device.Call) error {
-	return t.each(k, c, c.Out[0].Numel(), k.cost(c))
+	d := divisionOf(c, longPiece)
+	if c.Workspace == nil || d.length == 0 {
+		return t.each(k, c, c.Out[0].Numel(), k.cost(c))
+	}
+	if err := t.each((*dividedSearch)(k), c, d.units, k.cost(c)); err != nil {
+		return err
+	}
+	f := newFrame()
+	defer f.free()
+	to := searchedTo(c, f, 0)
+	leaders := slice[leader](c.Workspace, d.units)
+	for ; len(leaders) > 0; leaders = leaders[d.pieces:] {
+		var best leader
+		for _, l := range leaders[:d.pieces] { // of equals the first
+			if l.rank > best.rank {
+				best = l
+			}
+		}
+		to.space(1)[0] = best.at
+		to.keep()
+	}
+	return nil
+}
+
+// dividedSearch searches pieces of the outputs of a search.
+type dividedSearch search
+
+// part searches pieces lo to hi-1, counted through all outputs.
+// SAFETY: the workspace has room for the leaders of all pieces.
+func (k *dividedSearch) part(c *device.Call, lo, hi int64) error {
+	d, f := divisionOf(c, longPiece), newFrame()
+	defer f.free()
+	var in passage
+	in.begin(c, lo/d.pieces)
+	var inner walk
+	inner.begin(nil, in.outer.size, &in.reduced)
+	leaders, raw, keys := slice[leader](c.Workspace, d.units), f.room(), f.room()
+	for ; lo < hi; lo++ {
+		at := lo % d.pieces * d.length
+		inner.base = in.outer.here()
+		inner.seek(at)
+		leaders[lo] = leader{}
+		(*search)(k).line(&leaders[lo], &inner, raw, keys, min(d.length, d.count-at), at)
+		if (lo+1)%d.pieces == 0 {
+			in.outer.skip(1)
+		}
+	}
+	return nil
+}
+
+// searchedTo is where places are written, from output lo on.
+func searchedTo(c *device.Call, f *frame, lo int64) (to lane[int64]) {
+	out := new(codec[int64])
+	if c.Out[0].DType == dtype.Int32 {
+		out = storing[int64](dtype.Int64, dtype.Int32)
+	}
+	to.open(&c.Out[0], out, f, lo)
+	return to
 }
 
 // part computes outputs lo to hi-1, by rows or by columns.
@@ -77,12 +138,7 @@ func (k *search) part(c *device.Call, lo, hi int64) error {
 	in.begin(c, lo)
 	f := newFrame()
 	defer f.free()
-	var to lane[int64]
-	out := new(codec[int64])
-	if c.Out[0].DType == dtype.Int32 {
-		out = storing[int64](dtype.Int64, dtype.Int32)
-	}
-	to.open(&c.Out[0], out, f, lo)
+	to := searchedTo(c, f, lo)
 	if in.sideways && in.reduced.Numel() <= math.MaxInt32 {
 		k.columns(&to, &in, f, hi-lo)
 	} else {
@@ -91,24 +147,32 @@ func (k *search) part(c *device.Call, lo, hi int64) error {
 	return nil
 }
 
-// rows computes n outputs one after the other. Elements that do not lie behind each other are gathered by blocks.
+// line goes on with the search in the next n elements of a walk, of which the first has a number. Elements that do not lie behind each
+// other are gathered by blocks.
+func (k *search) line(best *leader, inner *walk, raw, keys unsafe.Pointer, n, at int64) {
+	if inner.contiguous() {
+		k.row(&k.ranks, keys, best, inner.here(), n, at)
+		return
+	}
+	for n > 0 {
+		m := min(block, n)
+		inner.gather(raw, m)
+		k.row(&k.ranks, keys, best, raw, m, at)
+		at, n = at+m, n-m
+	}
+}
+
+// rows computes n outputs one after the other.
 func (k *search) rows(to *lane[int64], in *passage, f *frame, n int64) {
 	outer, count := &in.outer, in.reduced.Numel()
 	var inner walk
 	inner.begin(nil, outer.size, &in.reduced)
-	raw, keys, direct := f.room(), f.room(), inner.contiguous()
+	raw, keys := f.room(), f.room()
 	for range n {
 		var best leader
-		if direct && count > 0 {
-			k.row(&k.ranks, keys, &best, outer.here(), count, 0)
-		} else {
-			for at := int64(0); at < count; {
-				inner.base = outer.here()
-				m := min(block, count-at)
-				inner.gather(raw, m)
-				k.row(&k.ranks, keys, &best, raw, m, at)
-				at += m
-			}
+		if count > 0 { // else there may be no memory
+			inner.base = outer.here()
+			k.line(&best, &inner, raw, keys, count, 0)
 		}
 		outer.skip(1)
 		to.space(1)[0] = best.at
@@ -235,10 +299,10 @@ const passed = 4096
 func floatRow(r *ranks, _ unsafe.Pointer, best *leader, x unsafe.Pointer, n, at int64) {
 	for row := slice[float32](x, n); len(row) > 0; {
 		part := row[:min(len(row), passed)]
-		top := vec.Largest(part, r.flip)
+		top, from := vec.Largest(part, r.flip)
 		if rank := rankOf(top); rank > best.rank {
-			if i := vec.Find(part, top, r.flip); i >= 0 { // else there is only nan
-				*best = leader{rank, at + int64(i)}
+			if i := vec.Find(part[from:], top, r.flip); i >= 0 { // else there is only nan
+				*best = leader{rank, at + int64(from+i)}
 			}
 		}
 		row, at = row[len(part):], at+int64(len(part))

@@ -172,15 +172,20 @@ type division struct {
 
 // dividing is the division of a call.
 func (k *reduction) dividing(c *device.Call) division {
+	if k.inOrder {
+		return divisionOf(c, segment)
+	}
+	return divisionOf(c, longPiece)
+}
+
+// divisionOf is the division of a call in pieces of a length.
+func divisionOf(c *device.Call, length int64) division {
 	outputs, elements := c.Out[0].Numel(), c.In[0].Numel()
 	if elements < leastDivided || outputs < 1 || outputs > fewOutputs {
 		return division{}
 	}
 	kept, reduced := axesOf(c)
-	d := division{length: longPiece, count: reduced.Numel()}
-	if k.inOrder {
-		d.length = segment
-	}
+	d := division{length: length, count: reduced.Numel()}
 	if sideways(&kept, &reduced) || d.count <= d.length {
 		return division{}
 	}

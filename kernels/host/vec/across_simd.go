@@ -15,6 +15,16 @@ var (
 	oddWideLanes512  = [half512]uint64{1, 3, 5, 7, 9, 11, 13, 15}
 )
 
+// topLane512 is the largest lane; none is NaN.
+func topLane512(v narrow512) float32 { return topLane256(v.GetLo().Max(v.GetHi())) }
+
+// topLane256 is topLane512.
+func topLane256(v narrow256) float32 {
+	var lanes [half256]float32
+	v.GetLo().Max(v.GetHi()).Store(&lanes)
+	return larger(larger(lanes[0], lanes[1]), larger(lanes[2], lanes[3]))
+}
+
 // topOfEach512 is the largest lane of each vector, but for NaN.
 func topOfEach512(v *[lanes512][lanes512]float32, n int) narrow512 {
 	even, odd := archsimd.LoadUint32x16(&evenLanes512), archsimd.LoadUint32x16(&oddLanes512)

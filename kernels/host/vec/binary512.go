@@ -149,14 +149,7 @@ func sub512(x, y narrow512) narrow512 { return x.Sub(y) }
 func mul512(x, y narrow512) narrow512 { return x.Mul(y) }
 func div512(x, y narrow512) narrow512 { return x.Div(y) }
 
-// larger512 and smaller512 spell out what larger and smaller say.
-
-func larger512(x, y narrow512) narrow512  { return x.Merge(y, x.Greater(y).Or(x.IsNaN())) }
-func smaller512(x, y narrow512) narrow512 { return x.Merge(y, x.Less(y).Or(x.IsNaN())) }
-
-func wideAdd512(x, y wide512) wide512     { return x.Add(y) }
-func wideSub512(x, y wide512) wide512     { return x.Sub(y) }
-func wideMul512(x, y wide512) wide512     { return x.Mul(y) }
-func wideDiv512(x, y wide512) wide512     { return x.Div(y) }
-func wideLarger512(x, y wide512) wide512  { return x.Merge(y, x.Greater(y).Or(x.IsNaN())) }
-func wideSmaller512(x, y wide512) wide512 { return x.Merge(y, x.Less(y).Or(x.IsNaN())) }
+func wideAdd512(x, y wide512) wide512 { return x.Add(y) }
+func wideSub512(x, y wide512) wide512 { return x.Sub(y) }
+func wideMul512(x, y wide512) wide512 { return x.Mul(y) }
+func wideDiv512(x, y wide512) wide512 { return x.Div(y) }

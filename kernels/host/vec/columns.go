@@ -53,8 +53,8 @@ func ArgColumns(best []float32, at []int32, x []float32, flip uint32, index int3
 const Descending = 1 << 31
 
 // Largest is the largest element, each with flip xored to its bits; NaN is passed over, and the answer -Inf where there is
-// nothing else.
-func Largest(x []float32, flip uint32) float32 { return active.largest(x, flip) }
+// nothing else. The first element that equals it is not in front of place from.
+func Largest(x []float32, flip uint32) (top float32, from int) { return active.largest(x, flip) }
 
 // Find is the place of the first element that equals v, with flip xored to its bits; -1 where there is none.
 func Find(x []float32, v float32, flip uint32) int { return active.find(x, v, flip) }
@@ -126,14 +126,14 @@ func argColumnsRow(best []float32, at []int32, x []float32, flip uint32, index i
 }
 
 // largestRow passes over NaN because no comparison with it is true.
-func largestRow(x []float32, flip uint32) float32 {
-	top := float32(math.Inf(-1))
-	for _, v := range x {
+func largestRow(x []float32, flip uint32) (top float32, from int) {
+	top = float32(math.Inf(-1))
+	for i, v := range x {
 		if v = math.Float32frombits(math.Float32bits(v) ^ flip); v > top {
-			top = v
+			top, from = v, i
 		}
 	}
-	return top
+	return top, from
 }
 
 // findRow inverts the bits of what it looks for, and not those of each element.

@@ -63,7 +63,7 @@ func sumColumns512(sums []float64, x []float32, stride, rows int) {
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&sums[0]), unsafe.Pointer(&x[0])
 	if whole*rows >= streamed {
-		ahead := startUpcoming(&x[0], stride, whole, rows)
+		ahead := startUpcoming(whileStoring, &x[0], stride, whole, rows)
 		for ; rows > 1; rows-- {
 			addRow512(to, from, 4*whole, &ahead)
 			from = unsafe.Add(from, step)
@@ -113,12 +113,17 @@ func maxColumns512(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
+	var ahead upcoming
+	ahead.startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
-		for i := 0; i < 4*whole; i += 4 * lanes512 {
-			top := larger512(floats512(row1, i), larger512(floats512(from, i), floats512(to, i)))
-			top = larger512(floats512(row3, i), larger512(floats512(row2, i), top))
-			top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+		for i := 0; i < 4*whole; {
+			ahead.ofFour()
+			for end := min(4*whole, i+streamPiece); i < end; i += 4 * lanes512 {
+				top := larger512(floats512(row1, i), larger512(floats512(from, i), floats512(to, i)))
+				top = larger512(floats512(row3, i), larger512(floats512(row2, i), top))
+				top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+			}
 		}
 		if rows -= 4; rows > 0 {
 			from = unsafe.Add(from, 4*step)
@@ -144,12 +149,17 @@ func minColumns512(tops []float32, x []float32, stride, rows int) {
 		return
 	}
 	step, to, from := 4*stride, unsafe.Pointer(&tops[0]), unsafe.Pointer(&x[0])
+	var ahead upcoming
+	ahead.startShort(&x[0], stride, whole, rows)
 	for rows >= 4 {
 		row1, row2, row3 := unsafe.Add(from, step), unsafe.Add(from, 2*step), unsafe.Add(from, 3*step)
-		for i := 0; i < 4*whole; i += 4 * lanes512 {
-			top := smaller512(floats512(row1, i), smaller512(floats512(from, i), floats512(to, i)))
-			top = smaller512(floats512(row3, i), smaller512(floats512(row2, i), top))
-			top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+		for i := 0; i < 4*whole; {
+			ahead.ofFour()
+			for end := min(4*whole, i+streamPiece); i < end; i += 4 * lanes512 {
+				top := smaller512(floats512(row1, i), smaller512(floats512(from, i), floats512(to, i)))
+				top = smaller512(floats512(row3, i), smaller512(floats512(row2, i), top))
+				top.Store((*[lanes512]float32)(unsafe.Add(to, i)))
+			}
 		}
 		if rows -= 4; rows > 0 {
 			from = unsafe.Add(from, 4*step)
@@ -246,14 +256,49 @@ func argColumns512(best []float32, at []int32, x []float32, flip uint32, index i
 	argColumnsRow(best[whole:], at[whole:], x[whole:], flip, index)
 }
 
-// largest512 is Largest. A comparison with NaN is false, so that NaN is never chosen. Four running vectors keep one choice
-// from waiting for the one before.
+// largest512 is Largest. Each lane keeps its largest element and in which of the groups of four vectors this is. The instruction for the
+// larger of two drops NaN or not; a sum of all elements is NaN if one is, as in maxRow512.
 // SAFETY: see floats512.
-func largest512(x []float32, flip uint32) float32 {
-	whole := len(x) &^ (4*lanes512 - 1)
+func largest512(x []float32, flip uint32) (top float32, from int) {
+	const group = 4 * lanes512
+	whole := len(x) &^ (group - 1)
 	if whole == 0 {
 		return largestRow(x, flip)
 	}
+	at, flips, one := unsafe.Pointer(&x[0]), archsimd.BroadcastInt32x16(int32(flip)), archsimd.BroadcastInt32x16(1)
+	best := archsimd.BroadcastFloat32x16(float32(math.Inf(-1)))
+	var sum narrow512
+	var number, places archsimd.Int32x16
+	for i := 0; i < 4*whole; i += 4 * group {
+		x0, x1 := flipped512(at, i, flips), flipped512(at, i+4*lanes512, flips)
+		x2, x3 := flipped512(at, i+8*lanes512, flips), flipped512(at, i+12*lanes512, flips)
+		v := x0.Max(x1).Max(x2.Max(x3))
+		sum = sum.Add(x0.Add(x1).Add(x2.Add(x3)))
+		places, best = number.Merge(places, v.Greater(best)), v.Max(best)
+		number = number.Add(one)
+	}
+	if sum.IsNaN().ToBits() != 0 {
+		return largestAny512(x, flip), 0
+	}
+	var groups [lanes512]int32
+	places.Store(&groups)
+	top = topLane512(best)
+	from = whole
+	for equal := uint64(best.Equal(archsimd.BroadcastFloat32x16(top)).ToBits()); equal != 0; equal &= equal - 1 {
+		from = min(from, group*int(groups[bits.TrailingZeros64(equal)]))
+	}
+	archsimd.ClearAVXUpperBits()
+	if last, place := largestRow(x[whole:], flip); last > top {
+		return last, whole + place
+	}
+	return top, from
+}
+
+// largestAny512 is the largest of any numbers. A comparison with NaN is false, so that NaN is never chosen. Four running vectors keep one
+// choice from waiting for the one before.
+// SAFETY: see floats512. There are four vectors at least.
+func largestAny512(x []float32, flip uint32) float32 {
+	whole := len(x) &^ (4*lanes512 - 1)
 	from, flips := unsafe.Pointer(&x[0]), archsimd.BroadcastInt32x16(int32(flip))
 	m0 := archsimd.BroadcastFloat32x16(float32(math.Inf(-1)))
 	m1, m2, m3 := m0, m0, m0
@@ -263,10 +308,10 @@ func largest512(x []float32, flip uint32) float32 {
 		m0, m1 = x0.Merge(m0, x0.Greater(m0)), x1.Merge(m1, x1.Greater(m1))
 		m2, m3 = x2.Merge(m2, x2.Greater(m2)), x3.Merge(m3, x3.Greater(m3))
 	}
-	var lanes [lanes512]float32
-	larger512(larger512(m0, m1), larger512(m2, m3)).Store(&lanes)
+	top := topLane512(m0.Max(m1).Max(m2.Max(m3)))
 	archsimd.ClearAVXUpperBits()
-	return larger(largestRow(lanes[:], 0), largestRow(x[whole:], flip))
+	last, _ := largestRow(x[whole:], flip)
+	return larger(top, last)
 }
 
 // find512 is Find. It looks for the element as it lies in memory, without a flip for each.

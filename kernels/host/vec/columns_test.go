@@ -150,9 +150,12 @@ func TestLargestAndFind(t *testing.T) {
 						x[i] = float32(math.NaN())
 					}
 				}
-				top := Largest(x, flip)
-				require.True(t, top == largestRow(x, flip), n)
-				require.Equal(t, findRow(x, top, flip), Find(x, top, flip), n)
+				top, from := Largest(x, flip)
+				want, _ := largestRow(x, flip)
+				require.True(t, top == want, n)
+				first := findRow(x, top, flip)
+				require.Equal(t, first, Find(x, top, flip), n)
+				require.True(t, from >= 0 && from <= len(x) && (first < 0 || from <= first), n)
 				for _, v := range []float32{0, float32(math.NaN()), 1, 7} {
 					require.Equal(t, findRow(x, v, flip), Find(x, v, flip), n)
 				}

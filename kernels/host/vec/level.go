@@ -61,7 +61,7 @@ type table struct {
 	maxColumns, minColumns func(tops, x []float32, stride, rows int)
 	orColumns, andColumns  func(as, x []uint8, stride, rows int)
 	argColumns             func(best []float32, at []int32, x []float32, flip uint32, index int32)
-	largest                func(x []float32, flip uint32) float32
+	largest                func(x []float32, flip uint32) (top float32, from int)
 	find                   func(x []float32, v float32, flip uint32) int
 	anyByte, allBytes      func(x []uint8) bool
 	runningSums            func(sums []float64, dst, src []float32)

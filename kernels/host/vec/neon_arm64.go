@@ -81,11 +81,11 @@ func weighInC(portable func(s, tops, sums, factors []float32, scaling int)) func
 // searchesInC chooses loops that look for the largest element.
 func (t *table) searchesInC() {
 	largest, find, columns := t.largest, t.find, t.argColumns
-	t.largest = func(x []float32, flip uint32) float32 {
+	t.largest = func(x []float32, flip uint32) (float32, int) {
 		if len(x) < shortRow {
 			return largest(x, flip)
 		}
-		return neon.Largest(x, flip)
+		return neon.Largest(x, flip), 0
 	}
 	t.find = func(x []float32, v float32, flip uint32) int {
 		if len(x) < shortRow {

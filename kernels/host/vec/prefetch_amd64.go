@@ -22,28 +22,62 @@ const prefetchMost = 4096
 func nextOf(x []float32, n int) []float32 { return x[n:min(2*n, len(x))] }
 
 // upcoming goes through rows of memory ahead of a loop that reads them once, in the same order. The processor by itself follows such a
-// loop only to the end of a page, and asks for too little at a time.
+// loop only to the end of a page, and asks for too little at a time. It asks for the second-level cache: the processor fills the first
+// from there by itself, and what a loop reads and writes many times stays in the first.
 type upcoming struct {
 	row       unsafe.Pointer // the row to ask for next
 	at, width int            // bytes: what has been asked for of this row, and all of it
 	step      int            // bytes from a row to the next
 	rows      int            // that are left
+	lines     int            // bytes from a line of the cache that is asked for to the next one
 }
 
 const (
-	streamed     = 1 << 16 // elements of rows that may come from memory: those of fewer are in the second-level cache, or soon read
-	streamPiece  = 1 << 10 // bytes that are asked for at a time
-	streamBefore = 1 << 14 // bytes that are asked for before a loop comes to them
+	streamed    = 1 << 16 // elements of rows that may come from memory: those of fewer are in the second-level cache, or soon read
+	streamPiece = 1 << 10 // bytes that are asked for at a time
+)
+
+// distance is how an upcoming asks.
+type distance struct {
+	before int // bytes that are asked for before a loop comes to them
+	lines  int // as in upcoming
+}
+
+// A loop that only reads has the processor follow it as well, and is slowed down by each line that it asks for: every second one is
+// enough, because the processor reads lines in pairs. One that stores needs each line.
+var (
+	whileReading = distance{1 << 13, 128}
+	whileStoring = distance{1 << 14, 64}
 )
 
 // startUpcoming asks for the first bytes of rows, whose numbers are at least 1.
 // SAFETY: the caller has seen to it that all rows lie in memory of its own.
-func startUpcoming(first *float32, stride, length, rows int) upcoming {
-	u := upcoming{row: unsafe.Pointer(first), width: 4 * length, step: 4 * stride, rows: rows}
-	for asked := 0; asked < streamBefore && u.rows > 0; {
+func startUpcoming(d distance, first *float32, stride, length, rows int) upcoming {
+	u := upcoming{row: unsafe.Pointer(first), width: 4 * length, step: 4 * stride, rows: rows, lines: d.lines}
+	for asked := 0; asked < d.before && u.rows > 0; {
 		asked += u.next()
 	}
 	return u
+}
+
+// startShort is startUpcoming for a loop that reads four rows side by side. Where rows are longer the processor follows each of them.
+//
+//go:noinline
+func (u *upcoming) startShort(first *float32, stride, length, rows int) {
+	const longest = 2 * 4096 / 4 // two pages
+	if length <= longest && length*rows >= streamed {
+		*u = startUpcoming(whileStoring, first, stride, length, rows)
+	}
+}
+
+// ofFour asks for as much as a piece of four rows.
+func (u *upcoming) ofFour() {
+	if u.rows > 0 {
+		u.next()
+		u.next()
+		u.next()
+		u.next()
+	}
 }
 
 // sumRowsBy is SumRows with the loop of the level that has so many lanes of float64.
@@ -51,7 +85,7 @@ func startUpcoming(first *float32, stride, length, rows int) upcoming {
 func sumRowsBy(lanes int, sums []float64, x []float32, stride, length int) {
 	var ahead upcoming
 	if len(sums)*length >= streamed {
-		ahead = startUpcoming(&x[0], stride, length, len(sums))
+		ahead = startUpcoming(whileReading, &x[0], stride, length, len(sums))
 	}
 	for i := range sums {
 		row := x[i*stride:][:length]
@@ -70,7 +104,7 @@ func (u *upcoming) next() int {
 		return 0
 	}
 	n := min(u.width-u.at, streamPiece)
-	prefetchLines(unsafe.Add(u.row, u.at), n)
+	prefetchFar(unsafe.Add(u.row, u.at), n, u.lines)
 	if u.at += n; u.at == u.width {
 		u.at = 0
 		if u.rows--; u.rows > 0 {
@@ -80,7 +114,12 @@ func (u *upcoming) next() int {
 	return n
 }
 
-// prefetchLines asks for the lines of the cache from an address on.
+// prefetchLines asks for the lines of the cache from an address on, for the first-level cache.
 //
 //go:noescape
 func prefetchLines(p unsafe.Pointer, bytes int)
+
+// prefetchFar is prefetchLines for the second-level cache, of lines so many bytes apart.
+//
+//go:noescape
+func prefetchFar(p unsafe.Pointer, bytes, step int)

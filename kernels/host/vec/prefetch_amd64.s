@@ -15,3 +15,16 @@ line:
 	SUBQ $64, CX
 	JG   line
 	RET
+
+// func prefetchFar(p unsafe.Pointer, bytes, step int)
+TEXT ·prefetchFar(SB), NOSPLIT, $0-24
+	MOVQ p+0(FP), DI
+	MOVQ bytes+8(FP), CX
+	MOVQ step+16(FP), AX
+
+line:
+	PREFETCHT1 (DI)
+	ADDQ AX, DI
+	SUBQ AX, CX
+	JG   line
+	RET

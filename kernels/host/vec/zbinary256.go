@@ -151,14 +151,7 @@ func sub256(x, y narrow256) narrow256 { return x.Sub(y) }
 func mul256(x, y narrow256) narrow256 { return x.Mul(y) }
 func div256(x, y narrow256) narrow256 { return x.Div(y) }
 
-// larger256 and smaller256 spell out what larger and smaller say.
-
-func larger256(x, y narrow256) narrow256  { return x.Merge(y, x.Greater(y).Or(x.IsNaN())) }
-func smaller256(x, y narrow256) narrow256 { return x.Merge(y, x.Less(y).Or(x.IsNaN())) }
-
-func wideAdd256(x, y wide256) wide256     { return x.Add(y) }
-func wideSub256(x, y wide256) wide256     { return x.Sub(y) }
-func wideMul256(x, y wide256) wide256     { return x.Mul(y) }
-func wideDiv256(x, y wide256) wide256     { return x.Div(y) }
-func wideLarger256(x, y wide256) wide256  { return x.Merge(y, x.Greater(y).Or(x.IsNaN())) }
-func wideSmaller256(x, y wide256) wide256 { return x.Merge(y, x.Less(y).Or(x.IsNaN())) }
+func wideAdd256(x, y wide256) wide256 { return x.Add(y) }
+func wideSub256(x, y wide256) wide256 { return x.Sub(y) }
+func wideMul256(x, y wide256) wide256 { return x.Mul(y) }
+func wideDiv256(x, y wide256) wide256 { return x.Div(y) }
