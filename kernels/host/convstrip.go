@@ -121,11 +121,15 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 	if s.exact && j.rows >= 2*leastPart {
 		least = exactWindows
 	}
+	if !s.exact {
+		p.tiling = tiling{}
+	}
 	least = (least + int64(line) - 1) / int64(line) // lines
 	length := min(max(want/int64(line), 1), p.grid[s.along])
 	copied := float64(planes) * float64(length+most[s.along]) * plane
 	if !s.exact && plane > 2*line || !s.inPlace && (planes > mostPlanes || copied > float64(p.taps)*float64(length)*line) ||
 		volumeOf(&p.grid) <= fewWindows && j.out.batch > 1 {
+		p.tiling = tiling{}
 		j.gatherBlocks(p)
 		return
 	}
@@ -133,6 +137,9 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 		length = min(length, max(2*stripElements/(int64(plane)*planes)-most[s.along], least))
 	}
 	s.length = share(p.grid[s.along], length, least, j.out.batch*j.groups)
+	if p.tiling.on {
+		s.length = min(2*p.tiling.lines, p.grid[s.along])
+	}
 	s.count = (p.grid[s.along] + s.length - 1) / s.length
 	s.dims = p.grid
 	s.dims[s.along] = s.length
@@ -173,9 +180,12 @@ const (
 )
 
 // cutRows says how many parts the rows have on so many threads. No sum depends on it.
-func (j *convolving[T]) cutRows(s *strips, threads int) {
+func (j *convolving[T]) cutRows(p *convPhase[T], threads int) {
+	s := &p.strips
 	s.parts = 1
-	if pieces := s.pieces(j.out.batch) * j.groups; threads > 1 && pieces < int64(partsForThread*threads) {
+	if pieces := s.pieces(j.out.batch) * j.groups; p.tiling.on {
+		s.parts = max(min(int64(threads)/pieces, j.rows/leastPart), 1) // each transforms the image
+	} else if threads > 1 && pieces < int64(partsForThread*threads) {
 		s.parts = max(min((int64(partsForThread*threads)+pieces-1)/pieces, j.rows/leastPart), 1)
 	}
 }
