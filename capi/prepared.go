@@ -185,12 +185,45 @@ func (c *call) with(size int64, t *runtime.Tensor) int64 {
 		return times(size, t.Dims[t.Rank-1])/products + n
 	case c.row.Kind == op.Attend && t.Rank > 1: // key or value, beside queries of so many elements
 		return max(size, times(size, t.Dims[t.Rank-2])/products+n)
+	case c.convolves():
+		return max(size, c.convolved(size, t)+n)
 	case c.row.Kind != op.Assemble && c.row.Kind != op.Index && !c.alike(t):
 		return times(size, n)
 	case c.row.Kind == op.Assemble:
 		return size + n
 	}
 	return size
+}
+
+// convolves reports whether a call is one of the three convolutions, of images of some rank.
+func (c *call) convolves() bool {
+	x := c.in[0].Tensor
+	return (c.row.ID == op.IDConv || c.row.ID == op.IDConvTranspose || c.row.ID == op.IDConvWeight) && x != nil && x.Rank > 2
+}
+
+// convolved estimates the multiplications of a convolution of size elements with others. An element of an image meets the weights of its
+// channel, of which there are as many as a window has elements; in conv_weight each element of the other image meets a window.
+func (c *call) convolved(size int64, other *runtime.Tensor) int64 {
+	last := op.ConvChannelsLast
+	switch c.row.ID {
+	case op.IDConvTranspose:
+		last = op.ConvTransposeChannelsLast
+	case op.IDConvWeight:
+		last = op.ConvWeightChannelsLast
+	}
+	x := c.in[0].Tensor
+	channels := x.Dims[1]
+	if c.at[last].I != 0 {
+		channels = x.Dims[x.Rank-1]
+	}
+	if c.row.ID != op.IDConvWeight {
+		return times(size/max(channels, 1), other.Numel()) / products
+	}
+	window := channels
+	for _, n := range c.at[op.ConvWeightKernelSize].Ints {
+		window = times(window, n)
+	}
+	return times(window, other.Numel()) / products
 }
 
 // alike reports whether a tensor has the shape of the first operand.
