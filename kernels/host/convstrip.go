@@ -74,7 +74,8 @@ func (im *image[T]) at(img, channel int64) int64 {
 // machine, and the same memory.
 //
 // A strip has some hundred windows, so that a row of the weights is used often, and more where a kernel sees one channel
-// only and is done with it at once. There are several strips for each thread where that leaves enough in each.
+// only and is done with it at once, or where few rows read a channel once. There are several strips for each thread where that
+// leaves enough in each.
 const (
 	stripWindows  = 512
 	aloneWindows  = 4096
@@ -114,7 +115,7 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 		}
 	}
 	want, least := int64(stripWindows), int64(leastWindows)
-	if j.channels == 1 {
+	if j.channels == 1 || p.taps == 1 && j.rows < int64(vec.FewRows[T]()) {
 		want = aloneWindows
 	}
 	s.exact = p.grid[0] == 1 && vec.HasGrid[T](int(j.rows), int(p.grid[op.MaxSpatial-1]))
