@@ -20,7 +20,8 @@ import (
 // conv_transpose is several such products, one for each phase of its result: elements of the result whose distance is
 // the stride see the same elements of the kernel, and no others. A phase is a convolution of stride 1.
 //
-// Every element of a result is the sum over ascending rows of that matrix, whatever thread or strip it falls in.
+// Every element of a result is the sum over ascending rows of that matrix, whatever thread or strip it falls in. Convolutions of 3 x 3
+// elements and many channels are the exception: see convwinograd.go.
 
 // convolution is the kernel of one of the three operators for images whose elements are computed in T.
 type convolution[T float32 | float64] struct {
