@@ -178,9 +178,13 @@ func (c *call) views() bool {
 // elements as the product of theirs.
 func (c *call) with(size int64, t *runtime.Tensor) int64 {
 	n := t.Numel()
-	switch {
-	case size == 0:
+	if size == 0 {
 		return n
+	}
+	if multiplications, ok := c.convolved(size, t); ok {
+		return max(size, multiplications/products+n)
+	}
+	switch {
 	case (c.row.Kind == op.Product || c.row.Kind == op.Recur) && t.Rank > 0:
 		return times(size, t.Dims[t.Rank-1])/products + n
 	case c.row.Kind == op.Attend && t.Rank > 1: // key or value, beside queries of so many elements
@@ -191,6 +195,36 @@ func (c *call) with(size int64, t *runtime.Tensor) int64 {
 		return size + n
 	}
 	return size
+}
+
+// convolved estimates the multiplications of a convolution of size elements with others; it reports false for other calls. An element of an
+// image meets the weights of its channel, of which there are as many as a window has elements; where the size of windows is an attribute, the
+// others are an image, each element of which meets a window.
+func (c *call) convolved(size int64, other *runtime.Tensor) (multiplications int64, ok bool) {
+	x := c.in[0].Tensor
+	if c.row.Kind != op.Window || x == nil || x.Rank < 3 {
+		return 0, false
+	}
+	channels, window := x.Dims[1], int64(0)
+	for i := range c.at {
+		switch c.row.Attrs[i].Name {
+		case "groups":
+			ok = true
+		case "channels_last":
+			if c.at[i].I != 0 {
+				channels = x.Dims[x.Rank-1]
+			}
+		case "kernel_size":
+			window = 1
+			for _, n := range c.at[i].Ints {
+				window = times(window, n)
+			}
+		}
+	}
+	if window > 0 {
+		return times(times(window, channels), other.Numel()), ok
+	}
+	return times(size/max(channels, 1), other.Numel()), ok
 }
 
 // alike reports whether a tensor has the shape of the first operand.

@@ -20,7 +20,8 @@ import (
 // conv_transpose is several such products, one for each phase of its result: elements of the result whose distance is
 // the stride see the same elements of the kernel, and no others. A phase is a convolution of stride 1.
 //
-// Every element of a result is the sum over ascending rows of that matrix, whatever thread or strip it falls in.
+// Every element of a result is the sum over ascending rows of that matrix, whatever thread or strip it falls in. Convolutions of 3 x 3
+// elements and many channels are the exception: see convwinograd.go.
 
 // convolution is the kernel of one of the three operators for images whose elements are computed in T.
 type convolution[T float32 | float64] struct {
@@ -189,6 +190,8 @@ func (k *convolution[T]) workspace(c *device.Call) (bytes int64) {
 		}
 	}
 	switch {
+	case c.Op == op.IDConv && !k.byRows && k.dtype == dtype.Float32:
+		bytes += cellBytes(c)
 	case c.Op == op.IDConvTranspose && k.right == nil:
 		bytes += packedSize[T](&c.In[right])
 	case c.Op == op.IDConvWeight:
@@ -250,6 +253,11 @@ func (k *convolution[T]) lead(t *threads, c *device.Call, e epilogue) error {
 	}
 	j.threads = t.count()
 	j.open(c, &w)
+	if f, ok := any(j).(*convolving[float32]); ok && len(f.phases) > 0 && f.phases[0].tiling.cells != nil {
+		if err := t.each(winograd{f}, c, j.groups*j.rows, int64(len(f.phases[0].tiling.cells))); err != nil {
+			return err
+		}
+	}
 	if err := t.each(j.work, c, j.pieces, k.cost(c)); err != nil {
 		return err
 	}
@@ -333,7 +341,10 @@ var neighbours = [op.MaxSpatial]int64{1, 1, 1}
 // then depend on the number of threads.
 
 // scratch is the memory of one thread: a strip of an image or a block of the column matrix, and a block of the result.
-type scratch[T any] struct{ columns, sums []T }
+type scratch[T any] struct {
+	columns, sums []T
+	tiles         vec.Tiles
+}
 
 var (
 	scratch32 = sync.Pool{New: func() any { return new(scratch[float32]) }}

@@ -123,6 +123,13 @@ var specialConvs = []convCase{
 	{2, 2, 1, 1, [op.MaxSpatial]int{1, 97, 66}, [op.MaxSpatial]int{1, 5, 3}, [op.MaxSpatial]int{1, 3, 1}, [op.MaxSpatial]int{1, 2, 3}, [op.MaxSpatial]int{0, 9, 1}, 2},
 	{1, 1, 1, 1, [op.MaxSpatial]int{1, 1, 9000}, [op.MaxSpatial]int{1, 1, 7}, [op.MaxSpatial]int{1, 1, 2}, neighbour, [op.MaxSpatial]int{0, 0, 4}, 1},
 	{1, 1, 4, 64, [op.MaxSpatial]int{3, 6, 8}, [op.MaxSpatial]int{2, 3, 3}, neighbour, neighbour, neighbour, 3},
+	// Few rows of long lines.
+	square(13, 130, 3, 1, 1, 0, 1),
+	// Winograd: whole vectors and parts of them, pieces that transform the weight, one line, groups, images in which no window has padding, or whose
+	// padding is longer than the kernel.
+	square(32, 7, 40, 3, 1, 1, 1), square(33, 12, 32, 3, 1, 1, 1), square(64, 14, 66, 3, 1, 1, 2), square(32, 13, 32, 3, 1, 0, 1), square(32, 9, 33, 3, 1, 4, 1),
+	{2, 1, 35, 32, [op.MaxSpatial]int{1, 5, 54}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 2}, 2},
+	{1, 1, 32, 32, [op.MaxSpatial]int{1, 3, 280}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 0, 1}, 2},
 }
 
 var neighbour = [op.MaxSpatial]int{1, 1, 1}

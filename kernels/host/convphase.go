@@ -16,6 +16,7 @@ type convPhase[T any] struct {
 	perGroup    int64                // of weights
 	perTerm     int64                // from the weights of a term to those of the next
 	strips      strips
+	tiling      tiling
 }
 
 // noteTaps sets the steps and the taps of windows that see an image, and returns the size of the kernel: its element k lies
@@ -38,7 +39,8 @@ func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 	j.work = phased[T]{j}
 	j.rows = j.out.channels / j.groups
 	kernel := j.noteTaps(w)
-	if f, ok := any(j).(*convolving[float32]); ok && planPlanes(f, kernel) {
+	f, narrow := any(j).(*convolving[float32])
+	if narrow && planPlanes(f, kernel) {
 		return
 	}
 	j.flattenSingle(kernel)
@@ -47,6 +49,9 @@ func planForward[T float32 | float64](j *convolving[T], w *op.Windows) {
 	planes, dilation := int64(1), spatial(w.Dilation, w.Axes, 1)
 	for axis := range kernel {
 		planes *= min(kernel[axis], j.step[axis]/common(dilation[axis], j.step[axis]))
+	}
+	if narrow {
+		p.tiling = planWinograd(f, &p.grid, w)
 	}
 	j.addPhase(p, planes)
 }
@@ -211,7 +216,7 @@ func (j *convolving[T]) addPhase(p convPhase[T], planes int64) {
 		}
 	}
 	j.cut(&p, planes)
-	j.cutRows(&p.strips, j.threads)
+	j.cutRows(&p, j.threads)
 	j.phases = append(j.phases, p)
 	j.pieces += p.strips.pieces(j.out.batch) * j.groups * p.strips.parts
 }
@@ -302,10 +307,6 @@ func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between,
 	grid, first := st.part(p.grid, strip)
 	n, number := st.span(&grid), rows.to-rows.from
 	channel := group*j.rows + rows.from
-	width, pitch := n, n
-	if st.exact && grid[1] > 1 {
-		width, pitch = grid[2], st.strides[1]
-	}
 	// Sums go straight into the result where its lines are those of the strip: then a channel is a row of the product, and
 	// perChannel is the distance of rows.
 	straight := p.step == neighbours && p.grid == j.out.dims && j.out.flat() && j.out.perChannel >= n && n == volumeOf(&grid)
@@ -319,6 +320,26 @@ func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between,
 		s.sums = grown(s.sums, number*n)
 		sums = s.sums
 	}
+	made := false
+	if f, narrow := any(j.convolving).(*convolving[float32]); narrow && p.tiling.on {
+		made = winograd{f}.strip(any(p).(*convPhase[float32]), group, img, first, &grid, rows, floats(sums), ld, any(s).(*scratch[float32]))
+	}
+	if !made && !j.definition(p, group, img, first, &grid, rows, sums, n, ld, s) {
+		return false
+	}
+	for row := int64(0); row < number && !straight; row++ {
+		j.store(p, sums[row*n:][:n], j.out.at(img, channel+row), first, &grid)
+	}
+	return true
+}
+
+// definition computes sums of a piece term by term.
+func (j phased[T]) definition(p *convPhase[T], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []T, n, ld int64, s *scratch[T]) bool {
+	st, number := &p.strips, rows.to-rows.from
+	width, pitch := n, n
+	if st.exact && grid[1] > 1 {
+		width, pitch = grid[2], st.strides[1]
+	}
 	for row := int64(0); row < number && j.channels == 0; row++ {
 		clear(sums[row*ld:][:n])
 	}
@@ -326,15 +347,12 @@ func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between,
 	terms := j.channels * int64(p.taps)
 	for from := int64(0); from < j.channels; from += st.channels {
 		channels := min(st.channels, j.channels-from)
-		image, ok := j.strip(p, img, group*j.channels+from, channels, first, &grid, s)
+		image, ok := j.strip(p, img, group*j.channels+from, channels, first, grid, s)
 		offsets := j.offsets[st.from:][:channels*int64(p.taps)]
 		weights := j.weightsAt(p, group, rows.from, from*int64(p.taps))
 		if !ok || !vec.AddGrid(sums, weights, image, offsets, int(number), int(n), int(terms), int(ld), int(width), int(pitch), from == 0) {
 			return false
 		}
-	}
-	for row := int64(0); row < number && !straight; row++ {
-		j.store(p, sums[row*n:][:n], j.out.at(img, channel+row), first, &grid)
 	}
 	return true
 }

@@ -74,7 +74,8 @@ func (im *image[T]) at(img, channel int64) int64 {
 // machine, and the same memory.
 //
 // A strip has some hundred windows, so that a row of the weights is used often, and more where a kernel sees one channel
-// only and is done with it at once. There are several strips for each thread where that leaves enough in each.
+// only and is done with it at once, or where few rows read a channel once. There are several strips for each thread where that
+// leaves enough in each.
 const (
 	stripWindows  = 512
 	aloneWindows  = 4096
@@ -114,18 +115,22 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 		}
 	}
 	want, least := int64(stripWindows), int64(leastWindows)
-	if j.channels == 1 {
+	if j.channels == 1 || p.taps == 1 && j.rows < int64(vec.FewRows[T]()) {
 		want = aloneWindows
 	}
 	s.exact = p.grid[0] == 1 && vec.HasGrid[T](int(j.rows), int(p.grid[op.MaxSpatial-1]))
 	if s.exact && j.rows >= 2*leastPart {
 		least = exactWindows
 	}
+	if !s.exact {
+		p.tiling = tiling{}
+	}
 	least = (least + int64(line) - 1) / int64(line) // lines
 	length := min(max(want/int64(line), 1), p.grid[s.along])
 	copied := float64(planes) * float64(length+most[s.along]) * plane
 	if !s.exact && plane > 2*line || !s.inPlace && (planes > mostPlanes || copied > float64(p.taps)*float64(length)*line) ||
 		volumeOf(&p.grid) <= fewWindows && j.out.batch > 1 {
+		p.tiling = tiling{}
 		j.gatherBlocks(p)
 		return
 	}
@@ -133,6 +138,9 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 		length = min(length, max(2*stripElements/(int64(plane)*planes)-most[s.along], least))
 	}
 	s.length = share(p.grid[s.along], length, least, j.out.batch*j.groups)
+	if p.tiling.on {
+		s.length = min(2*p.tiling.lines, p.grid[s.along])
+	}
 	s.count = (p.grid[s.along] + s.length - 1) / s.length
 	s.dims = p.grid
 	s.dims[s.along] = s.length
@@ -173,9 +181,12 @@ const (
 )
 
 // cutRows says how many parts the rows have on so many threads. No sum depends on it.
-func (j *convolving[T]) cutRows(s *strips, threads int) {
+func (j *convolving[T]) cutRows(p *convPhase[T], threads int) {
+	s := &p.strips
 	s.parts = 1
-	if pieces := s.pieces(j.out.batch) * j.groups; threads > 1 && pieces < int64(partsForThread*threads) {
+	if pieces := s.pieces(j.out.batch) * j.groups; p.tiling.on {
+		s.parts = max(min(int64(threads)/pieces, j.rows/leastPart), 1) // each transforms the image
+	} else if threads > 1 && pieces < int64(partsForThread*threads) {
 		s.parts = max(min((int64(partsForThread*threads)+pieces-1)/pieces, j.rows/leastPart), 1)
 	}
 }

@@ -82,6 +82,11 @@ type table struct {
 	splitLines func(to, x *float32, lines, width, from, pitch, first, second int)      // of 1 to mostSplit elements; or nil
 	tapPlane   func(to, x, w []float32, offsets []int, lines, width, apart, pitch int) // or nil
 
+	// Of Winograd's convolutions, or nil; distances are bytes.
+	kernelCells func(to, w *float32, groups, cell int)
+	imageTiles  func(to, x *float32, t *tileVector, vectors, pitch, odd, cell int)
+	tileSums    func(to, m *float32, t *tileVector, vectors, cell, apart int) uint64
+
 	philox func(dst []uint32, key [2]uint32, first uint64)
 
 	normalize   func(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64))

@@ -83,12 +83,12 @@ func AddGrid[T Real](c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch in
 	switch {
 	case m == 0 || n == 0 || k == 0:
 	case few:
-		i := 0
-		for ; i+2 <= m && t.twoTaps != nil; i += 2 {
-			t.twoTaps(c[i*ldc:][:n], c[(i+1)*ldc:][:n], a[i*lda:][:k], a[(i+1)*lda:][:k], b, offsets)
+		atOnce := k
+		if n >= longRow {
+			atOnce = fewStreams
 		}
-		for ; i < m; i++ {
-			t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
+		for l := 0; l < k; l += atOnce {
+			t.fewTaps(c, a[l:], b, offsets[l:min(l+atOnce, k)], m, n, lda, ldc)
 		}
 	case t.grid != nil:
 		t.grid(t, c, a, b, offsets, m, n, lda, ldc, width, pitch, reach, set)
@@ -96,6 +96,24 @@ func AddGrid[T Real](c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch in
 		t.addTaps(c, a, b, offsets, m, n, lda, ldc, reach, set)
 	}
 	return true
+}
+
+// Few rows of a read each element of b once. Where rows of b are long, they are likely to come from memory, which is fast for few
+// rows at a time; then elements of c, which stay in the first-level cache, are read and written several times.
+const (
+	longRow    = 2048 // elements
+	fewStreams = 8
+)
+
+// fewTaps adds some columns of a times as many rows of b.
+func (t *tile[T]) fewTaps(c, a, b []T, offsets []int, m, n, lda, ldc int) {
+	i, k := 0, len(offsets)
+	for ; i+2 <= m && t.twoTaps != nil; i += 2 {
+		t.twoTaps(c[i*ldc:][:n], c[(i+1)*ldc:][:n], a[i*lda:][:k], a[(i+1)*lda:][:k], b, offsets)
+	}
+	for ; i < m; i++ {
+		t.taps(c[i*ldc:][:n], a[i*lda:][:k], b, offsets)
+	}
 }
 
 // Rows of b that are picked serve all rows of c: where those are one block, a panel at a time, which then is in the

@@ -46,6 +46,7 @@ func (t *table) dots256() {
 func (t *table) tiles512() {
 	t.depthwise, t.interleave3, t.transpose = windowsDeep512, interleave3With512, bySquares(lanes512, square16)
 	t.splitLines, t.tapPlane = splitLines, tapPlane512
+	t.kernelCells, t.imageTiles, t.tileSums = kernelCells, imageTiles, tileSums
 	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, twoTaps512, nil, row512, checkedColumn, windows512, addGrid512}
 	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, nil, nil, nil}
 }

@@ -1,0 +1,215 @@
+package host
+
+import (
+	"unsafe"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// A convolution of 3 x 3 elements with a stride of 1 and many channels is computed in tiles of 2 x 2 elements of the result, with 16
+// multiplications instead of 36: see vec/winograd.go. A piece is a strip as in convstrip.go. Its channels are transformed
+// one after the other, each from a padded copy; then a few rows of the weight at a time are multiplied with them, cell by cell, and their sums
+// transformed, all in the second-level cache where there are few channels.
+//
+// A piece whose result is not finite is computed once more from the definition: an infinity makes NaN of tiles that see it, also of
+// elements that do not see it.
+//
+// An element is the same whatever piece it is in, because its sums are over ascending channels.
+
+const (
+	leastTiled    = 32      // rows and channels
+	leastTiles    = 16      // of an image
+	mostTiles     = 128     // of a piece, where a line has no more
+	fewTiles      = 64      // of all images: each piece transforms the weight itself
+	sumElements   = 1 << 16 // of the cells of some rows: a quarter of the second-level cache
+	kernelsAtOnce = 1 << 17 // elements of the cells of the weight, where a piece transforms it
+	evenCell      = 16      // elements that cells are further apart than they are long: else all would be in the same sets of a cache
+)
+
+// tiling says how a phase is computed in tiles.
+type tiling struct {
+	on    bool
+	lines int64     // of tiles, of a piece
+	cells []float32 // of the weight, or nil
+}
+
+// inTiles reports whether a conv of elements of float32 is computed in tiles, and with the cells of the weight in the workspace. The shapes
+// of one image decide, so that an image has the same result in every batch.
+func inTiles(weight, out *device.Operand, w *op.Windows) (ok, shared bool) {
+	if weight.Rank != 4 || weight.Dims[2] != 3 || weight.Dims[3] != 3 || !vec.HasWinograd() {
+		return false, false
+	}
+	stride, dilation := spatial(w.Stride, w.Axes, 1), spatial(w.Dilation, w.Axes, 1)
+	lines, perLine := (out.Dims[2]+1)/2, (out.Dims[3]+1)/2
+	ok = stride == neighbours && dilation == neighbours && min(weight.Dims[0]/w.Groups, weight.Dims[1]) >= leastTiled &&
+		perLine >= vec.LeastTiles && lines*perLine >= leastTiles
+	return ok, lines*perLine*out.Dims[0] > fewTiles
+}
+
+// cellStep is from one cell of so many rows of a weight to the next, and cellLine from one row of them to the next.
+func cellStep(rows, channels int64) int64 { return rows*cellLine(channels) + evenCell }
+func cellLine(channels int64) int64       { return channels + evenCell }
+
+// cellBytes is the room for the cells of the weight.
+func cellBytes(c *device.Call) int64 {
+	weight := &c.In[right]
+	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, weight.Rank-2)
+	if err != nil {
+		return 0
+	}
+	if ok, shared := inTiles(weight, &c.Out[0], &w); !ok || !shared {
+		return 0
+	}
+	return roundUp(4 * vec.Cells * cellStep(weight.Dims[0], weight.Dims[1]))
+}
+
+// planWinograd decides whether a phase with a grid of windows is computed in tiles. Pieces have as many lines of tiles as leave the fewest lanes of
+// vectors unused.
+func planWinograd(j *convolving[float32], grid *[op.MaxSpatial]int64, w *op.Windows) (t tiling) {
+	ok, shared := inTiles(&j.all[right], &j.all[result], w)
+	if !ok {
+		return t
+	}
+	whole, perLine := (grid[1]+1)/2, (grid[2]+1)/2
+	least := int64(0)
+	for lines := int64(1); lines <= min(max(mostTiles/perLine, 1), whole); lines++ {
+		computed := whole/lines*roundTo(lines*perLine, vectorElements) + roundTo(whole%lines*perLine, vectorElements)
+		if least == 0 || computed <= least {
+			least, t.lines = computed, lines
+		}
+	}
+	if t.on = true; shared {
+		t.cells = j.reserve(vec.Cells * cellStep(j.groups*j.rows, j.channels))
+	}
+	return t
+}
+
+// winograd is a call that is computed in tiles. As work, it transforms the rows of its weight.
+type winograd struct{ *convolving[float32] }
+
+// part transforms rows lo to hi-1, counted through all groups.
+func (j winograd) part(_ *device.Call, lo, hi int64) error {
+	p := &j.phases[0]
+	if !j.kernels(p, p.tiling.cells[lo*cellLine(j.channels):], lo, hi-lo, j.groups*j.rows) {
+		return misfit()
+	}
+	return nil
+}
+
+// kernels transforms n rows of the weight to cells that have room for so many.
+func (j winograd) kernels(p *convPhase[float32], cells []float32, first, n, room int64) bool {
+	for i := range n {
+		if !vec.Kernels(cells[i*cellLine(j.channels):], p.raw[(first+i)*j.channels*9:], int(j.channels), int(cellStep(room, j.channels))) {
+			return false
+		}
+	}
+	return true
+}
+
+// tiledPiece is a piece: some rows of a strip of one group.
+type tiledPiece struct {
+	*vec.Tiles
+	rows                          between // counted through all groups
+	line, atOnce                  int64   // elements of a row of the sums of a cell, and rows that are multiplied at once
+	image, sums, kernels, channel []float32
+	imageStep, sumStep, step      int64 // from one cell to the next
+}
+
+// strip computes some rows of a strip in sums, whose rows are ld apart. It reports false where an element is not finite, or where memory
+// does not fit.
+func (j winograd) strip(p *convPhase[float32], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []float32, ld int64, s *scratch[float32]) bool {
+	t := tiledPiece{Tiles: &s.tiles, rows: between{group*j.rows + rows.from, group*j.rows + rows.to}}
+	if !j.open(&t, grid, p.tiling.cells, s) || !j.image(&t, p, group, img, first) {
+		return false
+	}
+	for row := t.rows.from; row < t.rows.to; row += t.atOnce {
+		n := min(t.atOnce, t.rows.to-row)
+		kernels := t.kernels
+		if p.tiling.cells != nil {
+			kernels = kernels[row*cellLine(j.channels):]
+		} else if !j.kernels(p, kernels, row, n, t.atOnce) {
+			return false
+		}
+		if !j.multiply(&t, kernels, n) {
+			return false
+		}
+		for i := range n {
+			if finite, ok := t.Sums(sums[(row-t.rows.from+i)*ld:], t.sums[i*t.line:], int(t.sumStep)); !ok || !finite {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// open cuts a piece, and takes memory for it.
+func (j winograd) open(t *tiledPiece, grid *[op.MaxSpatial]int64, cells []float32, s *scratch[float32]) bool {
+	perLine, lines := (grid[2]+1)/2, (grid[1]+1)/2
+	odd := roundTo(perLine+1, vectorElements)
+	old := *t.Tiles
+	*t.Tiles = vec.Tiles{
+		PerLine: int(perLine), Count: int(lines * perLine), Columns: int(grid[2]), Lines: int(grid[1]), Apart: int(grid[2]),
+		Pitch: int(2 * odd), Odd: int(odd), Panel: int(j.channels * vec.PanelTiles),
+	}
+	if !t.Open(&old) {
+		return false
+	}
+	t.line = roundTo(lines*perLine, vectorElements)
+	t.atOnce = sumElements / vec.Cells / t.line
+	if cells == nil {
+		t.atOnce = min(t.atOnce, kernelsAtOnce/vec.Cells/j.channels)
+	}
+	t.atOnce = min(max(t.atOnce/rowMultiple, 1)*rowMultiple, t.rows.to-t.rows.from)
+	t.imageStep, t.sumStep, t.step = roundTo(t.line, vec.PanelTiles)*j.channels+evenCell, t.atOnce*t.line+evenCell, cellStep(t.atOnce, j.channels)
+	s.columns = grown(s.columns, vec.Cells*(t.imageStep+t.sumStep+t.step)+2*odd*(2*lines+2)+evenCell)
+	rest := s.columns
+	take := func(n int64) (part []float32) {
+		part, rest = rest[:n], rest[n:]
+		return part
+	}
+	t.image, t.sums, t.channel = take(vec.Cells*t.imageStep+evenCell), take(vec.Cells*t.sumStep), take(2*odd*(2*lines+2))
+	if t.kernels = rest; cells != nil {
+		t.kernels, t.step = cells, cellStep(j.groups*j.rows, j.channels)
+	}
+	return true
+}
+
+// image transforms all channels of a group that a strip sees.
+func (j winograd) image(t *tiledPiece, p *convPhase[float32], group, img, first int64) bool {
+	need, strides := [op.MaxSpatial]int64{1, int64(len(t.channel) / t.Pitch), int64(t.PerLine + 1)}, [op.MaxSpatial]int64{0, int64(t.Pitch), 1}
+	even := p.strips.low
+	even[1] += first
+	odd := even
+	odd[2]++
+	for c := range j.channels {
+		at := j.in.at(img, group*j.channels+c)
+		j.in.padded(t.channel, at, &need, &strides, &even, &everySecond)
+		j.in.padded(t.channel[t.Odd:], at, &need, &strides, &odd, &everySecond)
+		if !t.Image(t.image[c*vec.PanelTiles:], t.channel, int(t.imageStep)) {
+			return false
+		}
+	}
+	return true
+}
+
+// everySecond are the steps between elements of a line with even numbers.
+var everySecond = [op.MaxSpatial]int64{1, 1, 2}
+
+// multiply sets the sums of n rows.
+func (j winograd) multiply(t *tiledPiece, kernels []float32, n int64) bool {
+	for cell := range int64(vec.Cells) {
+		image := t.image[cell*t.imageStep:][:t.imageStep]
+		if !vec.CellProduct(t.sums[cell*t.sumStep:], kernels[cell*t.step:], image, int(n), t.Count, int(j.channels), int(cellLine(j.channels)), int(t.line)) {
+			return false
+		}
+	}
+	return true
+}
+
+// floats is a slice of float32 that has another name.
+// SAFETY: the caller has seen that T is float32.
+func floats[T any](s []T) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}

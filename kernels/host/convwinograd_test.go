@@ -1,0 +1,134 @@
+package host
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// winogradConvs are convolutions that are computed in tiles where there are vectors for them.
+var winogradConvs = []convCase{
+	square(64, 14, 36, 3, 1, 1, 1), square(256, 8, 32, 3, 1, 1, 1), square(33, 18, 32, 3, 1, 0, 1),
+	{2, 1, 32, 32, [op.MaxSpatial]int{1, 6, 30}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 1}, 2},
+}
+
+// normalConv runs a conv of normal numbers, some of which change makes others, and answers its result and operands.
+func normalConv(t *testing.T, c *convCase, threads int, change func(x, w []float32)) (y, x, w []float32) {
+	r := rand.New(rand.NewPCG(61, 62))
+	images, weight := of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.in, c.size)...)), of(dtype.Float32, dims(c.sizes(c.groups*c.out, c.in, c.kernel)...))
+	out := of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.out, c.windows())...))
+	normals(r, images.memory, dtype.Float32)
+	normals(r, weight.memory, dtype.Float32)
+	in, result := operands(images, weight), operands(out)
+	x, w, y = slice[float32](in[0].Addr, in[0].Numel()), slice[float32](in[1].Addr, in[1].Numel()), slice[float32](result[0].Addr, result[0].Numel())
+	change(x, w)
+	rig := newRig(t, Config{Threads: threads})
+	require.NoError(t, rig.call("conv", &device.Call{In: in, Out: result, Attrs: c.attrs("conv")}))
+	return y, x, w
+}
+
+// TestErrorsOfWinograd bounds the error of an element, beside the sum of the sizes of its terms, by four times what errors of one rounding for each term
+// are expected to add up to.
+func TestErrorsOfWinograd(t *testing.T) {
+	for _, c := range winogradConvs {
+		y, x, w := normalConv(t, &c, 1, func(_, _ []float32) {})
+		want, sizes := make([]float64, len(y)), make([]float64, len(y))
+		c.each(func(a, b, d int) {
+			product := float64(x[a]) * float64(w[b])
+			want[d] += product
+			sizes[d] += math.Abs(product)
+		})
+		worst := 0.0
+		for i := range want {
+			worst = max(worst, math.Abs(float64(y[i])-want[i])/sizes[i])
+		}
+		require.Less(t, worst, 4*0x1p-24*math.Sqrt(float64(c.in*9)), "%+v", c)
+	}
+}
+
+// TestWinogradOfAnyThreads compares bits, also with those of each image alone.
+func TestWinogradOfAnyThreads(t *testing.T) {
+	for _, c := range winogradConvs {
+		one, x, w := normalConv(t, &c, 1, func(_, _ []float32) {})
+		for _, threads := range []int{2, 3, 8} {
+			more, _, _ := normalConv(t, &c, threads, func(_, _ []float32) {})
+			require.Equal(t, one, more, "%+v, %d threads", c, threads)
+		}
+		single, images := c, c.batch
+		single.batch = 1
+		for i := range images {
+			alone, _, _ := normalConv(t, &single, 1, func(image, weight []float32) {
+				copy(image, x[i*len(image):])
+				copy(weight, w)
+			})
+			require.Equal(t, one[i*len(alone):][:len(alone)], alone, "%+v, image %d", c, i)
+		}
+	}
+}
+
+// TestWinogradOfInfinities has elements of which tiles make NaN of others than those that see them, and those that overflow. An infinite
+// weight is in the middle of its kernel, which sees no padding.
+func TestWinogradOfInfinities(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, c := range winogradConvs[2:] {
+		for name, change := range map[string]func(x, w []float32){
+			"infinity":        func(x, _ []float32) { x[len(x)/2] = inf },
+			"NaN":             func(x, _ []float32) { x[len(x)-1] = float32(math.NaN()) },
+			"infinite weight": func(_, w []float32) { w[len(w)-5] = -inf },
+			"both":            func(x, w []float32) { x[0], w[9*c.in+4] = inf, inf },
+			"overflow": func(x, w []float32) {
+				x[0], x[2] = math.MaxFloat32, -math.MaxFloat32
+				for i := range w {
+					w[i] /= 64
+				}
+			},
+		} {
+			y, x, w := normalConv(t, &c, 2, change)
+			want := make([]float64, len(y))
+			c.each(func(a, b, d int) { want[d] += float64(x[a]) * float64(w[b]) })
+			for i := range want {
+				switch got, sum := float64(y[i]), float64(float32(want[i])); {
+				case math.IsNaN(sum):
+					require.True(t, math.IsNaN(got), "%s, element %d of %+v", name, i, c)
+				case math.IsInf(sum, 0):
+					require.Equal(t, sum, got, "%s, element %d of %+v", name, i, c) //nolint:testifylint // the sign of an infinity
+				default:
+					require.False(t, math.IsNaN(got) || math.IsInf(got, 0), "%s, element %d of %+v", name, i, c)
+				}
+			}
+		}
+	}
+}
+
+// TestWinogradIsChosen says which convolutions are computed in tiles.
+func TestWinogradIsChosen(t *testing.T) {
+	for _, test := range []struct {
+		c  convCase
+		ok bool
+	}{
+		{square(64, 56, 64, 3, 1, 1, 1), true},
+		{square(512, 7, 512, 3, 1, 1, 1), true},
+		{square(64, 56, 128, 3, 1, 1, 2), true},
+		{square(64, 56, 64, 3, 2, 1, 1), false},
+		{square(64, 56, 64, 5, 1, 1, 1), false},
+		{square(64, 56, 64, 1, 1, 1, 1), false},
+		{square(64, 56, 64, 3, 1, 1, 64), false},
+		{square(3, 56, 64, 3, 1, 1, 1), false},
+		{square(64, 5, 64, 3, 1, 1, 1), false},
+	} {
+		c := &test.c
+		in := operands(of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.in, c.size)...)), of(dtype.Float32, dims(c.sizes(c.groups*c.out, c.in, c.kernel)...)))
+		out := operands(of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.out, c.windows())...)))
+		w, err := op.WindowsOf(op.MustByName("conv"), c.attrs("conv"), 2)
+		require.NoError(t, err)
+		ok, _ := inTiles(&in[1], &out[0], &w)
+		require.Equal(t, test.ok && vec.HasWinograd(), ok, "%+v", c)
+	}
+}
