@@ -303,7 +303,7 @@ func (j *multiplication) plan(threads int64) {
 	a, b := &j.operands[left], &j.operands[right]
 	j.m, j.k, j.n = a.Dims[a.Rank-2], a.Dims[a.Rank-1], b.Dims[b.Rank-1]
 	rows, cols := (j.m+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
-	inPlace := j.known == nil && j.library == nil && j.dtype == dtype.Float32 && vec.HasLines() && !j.isTurned(left, a)
+	inPlace := j.known == nil && j.library == nil && (j.dtype == dtype.Float32 || j.dtype == dtype.Float64) && vec.HasLines()
 	j.byCols = cols > rows || inPlace && threads > 1 && cols >= 2*threads
 	j.strips = rows
 	if j.byCols {

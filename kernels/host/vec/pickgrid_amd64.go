@@ -59,7 +59,7 @@ func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, l
 			}
 			for i := 0; i < m; i += inPlaceRows {
 				rows := min(inPlaceRows, m-i)
-				lines, stride := p.linesOf(a[i*lda+l:], rows, len(seen), lda)
+				lines, stride := linesOf(p.a[:], a[i*lda+l:], rows, len(seen), lda)
 				if few {
 					w := Windows{Lines: 1, PerLine: rows, Step: stride, Runs: 1, Run: len(seen)}
 					t.windows(c[i*ldc+j:], lines, p.b[:], t.cols*len(seen), w, cols, ldc, set && l == 0)
