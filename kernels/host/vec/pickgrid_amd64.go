@@ -40,6 +40,10 @@ const fewTerms = depth
 // addGrid512 is grid of a tile of float32. Few rows of a go through b panel by panel, each of which is then in the first-level cache for
 // all of them.
 func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool) {
+	if m == gridRows && min(n, width) >= leastVector {
+		addLinesOf512(c, a, b, offsets, n, lda, ldc, width, pitch, set)
+		return
+	}
 	pool := packsOf[float32]()
 	p := pool.Get().(*packed[float32])
 	most, few := blockCols, len(offsets) <= fewTerms
