@@ -34,6 +34,9 @@ func rows14x16(t *rowTile)
 func rows7x32(t *rowTile)
 
 //go:noescape
+func rows7x16(t *rowTile)
+
+//go:noescape
 func rows4x32(t *rowTile)
 
 //go:noescape
@@ -82,6 +85,13 @@ func (p *panelTile) add(c, a []float32, w *Windows) {
 	groups, rest := 0, 0
 	var pair [2]unsafe.Pointer // what the groups are added to
 	var rows restRows
+	for i, at := range w.starts {
+		rows.a[rest], rows.c[rest] = unsafe.Pointer(&a[at]), unsafe.Pointer(&c[i*p.ldc/4])
+		if rest++; rest == len(rows.a) {
+			p.rest(&rows, rest)
+			rest = 0
+		}
+	}
 	for line := range w.Lines {
 		from, to := unsafe.Pointer(&a[line*w.Line]), unsafe.Pointer(&c[line*w.PerLine*p.ldc/4])
 		i := 0
@@ -173,6 +183,8 @@ func (p *panelTile) rows(r *restRows, from, n int) {
 			doubles4x16(&p.rowTile)
 		case n <= fourRows:
 			rows4x32(&p.rowTile)
+		case p.cols <= lanes512:
+			rows7x16(&p.rowTile)
 		default:
 			rows7x32(&p.rowTile)
 		}

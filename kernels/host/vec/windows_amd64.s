@@ -481,6 +481,97 @@ next:
 	VZEROUPPER
 	RET
 
+// Of columns that fill half of a panel at most, the second vector is left out here, too.
+
+#define LOADHALFROW(at, x) \
+	MOVQ (TILE_C+at)(DI), SI; \
+	VMOVUPS.Z (SI), K1, x
+
+#define STOREHALFROW(at, x) \
+	MOVQ (TILE_C+at)(DI), SI; \
+	VMOVUPS x, K1, (SI)
+
+#define STEP7X16(i) \
+	VMOVUPS (i*128)(BX), Z0; \
+	VFMADD231PS.BCST (i*4)(AX)(SI*1), Z0, Z4; \
+	VFMADD231PS.BCST (i*4)(R8)(SI*1), Z0, Z6; \
+	VFMADD231PS.BCST (i*4)(R9)(SI*1), Z0, Z8; \
+	VFMADD231PS.BCST (i*4)(R10)(SI*1), Z0, Z10; \
+	VFMADD231PS.BCST (i*4)(R11)(SI*1), Z0, Z12; \
+	VFMADD231PS.BCST (i*4)(R12)(SI*1), Z0, Z14; \
+	VFMADD231PS.BCST (i*4)(R13)(SI*1), Z0, Z16
+
+// func rows7x16(t *rowTile)
+TEXT ·rows7x16(SB), NOSPLIT, $0-8
+	MOVQ t+0(FP), DI
+	MOVQ TILE_B(DI), BX
+	MOVQ TILE_RUNS(DI), DX
+	COLUMNMASKS
+	CMPB TILE_SET(DI), $0
+	JNE  zero
+	LOADHALFROW(0, Z4)
+	LOADHALFROW(8, Z6)
+	LOADHALFROW(16, Z8)
+	LOADHALFROW(24, Z10)
+	LOADHALFROW(32, Z12)
+	LOADHALFROW(40, Z14)
+	LOADHALFROW(48, Z16)
+	JMP  begin
+
+zero:
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z16, Z16, Z16
+
+begin:
+	MOVQ (TILE_A+0)(DI), AX
+	MOVQ (TILE_A+8)(DI), R8
+	MOVQ (TILE_A+16)(DI), R9
+	MOVQ (TILE_A+24)(DI), R10
+	MOVQ (TILE_A+32)(DI), R11
+	MOVQ (TILE_A+40)(DI), R12
+	MOVQ (TILE_A+48)(DI), R13
+	XORL SI, SI
+
+run:
+	MOVQ TILE_RUN(DI), CX
+	SUBQ $2, CX
+	JLT  rest
+
+two:
+	STEP7X16(0)
+	STEP7X16(1)
+	ADDQ $8, SI
+	ADDQ $256, BX
+	SUBQ $2, CX
+	JGE  two
+
+rest:
+	ADDQ $2, CX
+	JLE  next
+	STEP7X16(0)
+	ADDQ $4, SI
+	ADDQ $128, BX
+
+next:
+	ADDQ TILE_SKIP(DI), SI
+	DECQ DX
+	JNZ  run
+
+	STOREHALFROW(0, Z4)
+	STOREHALFROW(8, Z6)
+	STOREHALFROW(16, Z8)
+	STOREHALFROW(24, Z10)
+	STOREHALFROW(32, Z12)
+	STOREHALFROW(40, Z14)
+	STOREHALFROW(48, Z16)
+	VZEROUPPER
+	RET
+
 // Four rows are enough for what is left over of many products.
 
 #define STEP4X32(i) \
