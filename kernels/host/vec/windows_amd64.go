@@ -181,10 +181,10 @@ func (p *panelTile) rows(r *restRows, from, n int) {
 		switch {
 		case p.double:
 			doubles4x16(&p.rowTile)
-		case n <= fourRows:
-			rows4x32(&p.rowTile)
 		case p.cols <= lanes512:
 			rows7x16(&p.rowTile)
+		case n <= fourRows:
+			rows4x32(&p.rowTile)
 		default:
 			rows7x32(&p.rowTile)
 		}
