@@ -283,14 +283,6 @@ const (
 	lineStride = depth + linePad // of copied rows
 )
 
-// windowPanels is block for rows of a where they lie, one panel after the other.
-func (t *tile[T]) windowPanels(c, a, b []T, strideB, rows, cols, steps, lda, ldc int, set bool) {
-	w := Windows{Lines: 1, PerLine: rows, Step: lda, Runs: 1, Run: steps}
-	for j := 0; j < cols; j += t.cols {
-		t.windows(c[j:], a, b[j/t.cols*strideB:], strideB, w, min(t.cols, cols-j), ldc, set)
-	}
-}
-
 // copyRows copies rows of n elements, ldb apart, to rows lda apart.
 func copyRows[T any](a, b []T, rows, n, lda, ldb int) {
 	for i := range rows {

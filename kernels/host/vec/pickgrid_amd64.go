@@ -75,3 +75,11 @@ func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, l
 	}
 	pool.Put(p)
 }
+
+// windowPanels is block for rows of a where they lie, one panel after the other.
+func (t *tile[T]) windowPanels(c, a, b []T, strideB, rows, cols, steps, lda, ldc int, set bool) {
+	w := Windows{Lines: 1, PerLine: rows, Step: lda, Runs: 1, Run: steps}
+	for j := 0; j < cols; j += t.cols {
+		t.windows(c[j:], a, b[j/t.cols*strideB:], strideB, w, min(t.cols, cols-j), ldc, set)
+	}
+}
