@@ -303,7 +303,8 @@ func (j *multiplication) plan(threads int64) {
 	a, b := &j.operands[left], &j.operands[right]
 	j.m, j.k, j.n = a.Dims[a.Rank-2], a.Dims[a.Rank-1], b.Dims[b.Rank-1]
 	rows, cols := (j.m+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
-	inPlace := j.known == nil && j.library == nil && (j.dtype == dtype.Float32 && vec.HasLines() || j.dtype == dtype.BFloat16) && !j.isTurned(left, a)
+	inPlace := j.known == nil && j.library == nil &&
+		(j.dtype == dtype.BFloat16 || vec.HasLines() && (j.dtype == dtype.Float32 || j.dtype == dtype.Float64))
 	j.byCols = cols > rows || inPlace && threads > 1 && cols >= 2*threads
 	j.strips = rows
 	if j.byCols {
@@ -320,6 +321,12 @@ func (j *multiplication) matrices() int64 {
 
 // part does strips lo to hi-1, counted through all matrices; neighbouring ones in one go.
 func (j *multiplication) part(_ *device.Call, lo, hi int64) error {
+	if c := &j.operands[result]; c.Rank == 2 && j.epilogue.steps == nil { // a single matrix
+		if !j.strip(j.operands[left].Addr, j.operands[right].Addr, c.Addr, lo, hi) {
+			return j.misfit(lo, hi)
+		}
+		return nil
+	}
 	var at [3]walk // visits the first element of each matrix
 	for i := range at {
 		o := &j.operands[i]
@@ -340,7 +347,7 @@ func (j *multiplication) part(_ *device.Call, lo, hi int64) error {
 			last = min(last, first+fewRows(j.n*j.operands[result].DType.Size(), j.tile[0]))
 		}
 		if !j.strip(at[left].here(), at[right].here(), at[result].here(), first, last) {
-			return status.Errorf(status.Internal, "[matmul] got strips %d to %d of %d x %d x %d that do not fit their memory", first, last, j.m, j.n, j.k)
+			return j.misfit(first, last)
 		}
 		if b != nil {
 			if err := j.epilogue.product(b, j.m, j.n, lo/j.strips, first, last, j.tile, j.byCols); err != nil {
@@ -355,6 +362,11 @@ func (j *multiplication) part(_ *device.Call, lo, hi int64) error {
 		lo += last - first
 	}
 	return nil
+}
+
+// misfit is the error of strips whose operands do not lie in their memory.
+func (j *multiplication) misfit(first, last int64) error {
+	return status.Errorf(status.Internal, "[matmul] got strips %d to %d of %d x %d x %d that do not fit their memory", first, last, j.m, j.n, j.k)
 }
 
 // strip multiplies strips first to last-1 of one matrix.

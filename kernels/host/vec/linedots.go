@@ -31,6 +31,10 @@ func AddLineDots(c, a, b []float32, offsets []int, m, ldc int, l *Lines) bool {
 	if active.lineDots == nil || m < lineRows || !fits(len(c), m, len(offsets), ldc) || !l.fit(len(a), len(b), offsets, m) {
 		return false
 	}
+	if l.fillsPanels(m) && len(offsets) <= mostOffsets {
+		addLineRows(&active.tile32, c, a, b, offsets, m, ldc, l)
+		return true
+	}
 	var sums [lineRows * lineCols]float32
 	var at [lineCols]int // of less than four lines the last one several times
 	for j := 0; j < len(offsets); j += lineCols {
@@ -66,4 +70,47 @@ func (l *Lines) fit(a, b int, offsets []int, m int) bool {
 	endA := (m-1)*l.Row + (l.Count-1)*l.StepA + (l.Images-1)*l.NextA + l.Width
 	endB := last + (l.Count-1)*l.StepB + (l.Images-1)*l.NextB + l.Width
 	return endA <= a && endB <= b
+}
+
+// Vectors along short lines are half empty, and along the rows of a they may be full. Then b is the left operand of a product, whose rows
+// lie at the offsets, and a, turned, a panel of the right one.
+
+// mostOffsets is the number of rows whose sums fit the room for them.
+const mostOffsets = 2048
+
+// fillsPanels reports whether vectors along m rows are a fifth less than vectors along the lines, and all elements of an image fit a panel.
+func (l *Lines) fillsPanels(m int) bool {
+	const lanes = 16
+	along, across := (l.Width+lanes-1)/lanes*lanes*m, (m+lanes-1)/lanes*lanes*l.Width
+	return HasLines() && 4*along >= 5*across && l.Count*l.Width <= inPlaceRoom/active.tile32.cols
+}
+
+// addLineRows is AddLineDots by products of tiles. The sum of an element is that of its products one after the other.
+func addLineRows(t *tile[float32], c, a, b []float32, offsets []int, m, ldc int, l *Lines) {
+	p := blockRooms.Get().(*blockRoom)
+	w := Windows{starts: offsets, Runs: l.Count, Run: l.Width, Apart: l.StepB}
+	for first := 0; first < m; first += t.cols {
+		rows := min(t.cols, m-first)
+		for image := range l.Images {
+			p.turnLines(t, a[first*l.Row+image*l.NextA:], rows, l)
+			t.windows(p.a[:], b[image*l.NextB:], p.b[:], 0, w, rows, t.cols, image == 0)
+		}
+		for j := range offsets {
+			for i, v := range p.a[j*t.cols:][:rows] {
+				c[(first+i)*ldc+j] += v
+			}
+		}
+	}
+	blockRooms.Put(p)
+}
+
+// turnLines makes a panel of the lines of an image.
+func (p *blockRoom) turnLines(t *tile[float32], a []float32, rows int, l *Lines) {
+	count, width := l.Count, l.Width
+	if l.StepA == width { // a single line
+		count, width = 1, count*width
+	}
+	for line := range count {
+		active.transpose(p.b[line*width*t.cols:], a[line*l.StepA:], rows, width, t.cols, l.Row)
+	}
 }

@@ -13,7 +13,7 @@ func TestAddLineDots(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		for range 300 {
-			m, terms := lineRows+r.IntN(14), 1+r.IntN(9)
+			m, terms := lineRows+r.IntN(40), 1+r.IntN(20)
 			l := Lines{Width: 1 + r.IntN(40), Count: 1 + r.IntN(4), Images: 1 + r.IntN(3)}
 			l.StepA, l.StepB = l.Width+r.IntN(3), l.Width+10+r.IntN(3)
 			l.Row = l.Count * l.StepA

@@ -43,8 +43,11 @@ type tile[T Real] struct {
 	column func(c, a, b []T, m, k, lda, ldb, ldc int, set bool)
 
 	// windows adds rows of a where they lie, as w says, times panels of b, which begin stride elements apart, to the first cols
-	// columns of c, line after line; nil where there is none.
+	// columns of c, line after line; nil where there is none. That of float32 takes rows of float64, too: see inplace.go.
 	windows func(c, a, b []T, stride int, w Windows, cols, ldc int, set bool)
+
+	// layRows is the rows of a line from which on windows lays out a panel of float32, where w has the rows of b.
+	layRows int
 
 	// grid is AddGrid of rows that are tiles, which reads rows of a where they lie; reach is the largest offset. nil where there is
 	// none.
@@ -120,14 +123,6 @@ func AddMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int) bool {
 	return true
 }
 
-// blockRows is how many rows are multiplied with a block of b before the next ones.
-func (t *tile[T]) blockRows() int {
-	if t.windows != nil {
-		return inPlaceRows
-	}
-	return blockRows
-}
-
 // zeroRows makes the first n elements of m rows 0.
 func zeroRows[T any](c []T, m, n, ldc int) {
 	for i := 0; i < m && n > 0; i++ {
@@ -154,6 +149,16 @@ func addMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) {
 		t.thin(c, a, b, m, n, k, lda, ldb, ldc)
 		return
 	}
+	if HasLines() {
+		words := wordsIn[T]()
+		inPlace(&active.tile32, wordsOf(c), leftOperand{wordsOf(a), lda * words, words, words}, rightOperand{rows: wordsOf(b), ldb: ldb * words}, m, n*words, k, ldc*words, set)
+		return
+	}
+	t.blocks(c, a, b, m, n, k, lda, ldb, ldc, set, false)
+}
+
+// blocks packs blocks of both operands, of which a may be turned: see turned.go.
+func (t *tile[T]) blocks(c, a, b []T, m, n, k, lda, ldb, ldc int, set, turned bool) {
 	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
 	for j := 0; j < n; j += blockCols {
@@ -161,14 +166,13 @@ func addMatMul[T Real](c, a, b []T, m, n, k, lda, ldb, ldc int, set bool) {
 		for l := 0; l < k; l += depth {
 			steps := min(depth, k-l)
 			t.packRight(p.b[:], b[l*ldb+j:], p.rows[:steps], cols, ldb)
-			for i, most := 0, t.blockRows(); i < m; i += most {
-				rows := min(most, m-i)
-				if t.windows != nil {
-					lines, stride := p.linesOf(a[i*lda+l:], rows, steps, lda)
-					t.windowPanels(c[i*ldc+j:], lines, p.b[:], t.cols*steps, rows, cols, steps, stride, ldc, set && l == 0)
-					continue
+			for i := 0; i < m; i += blockRows {
+				rows := min(blockRows, m-i)
+				if turned {
+					packTurned(p.a[:], a[l*lda+i:], t.rows, rows, steps, lda)
+				} else {
+					t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
 				}
-				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
 				t.block(c[i*ldc+j:], p.a[:], p.b[:], t.rows*steps, t.cols*steps, rows, cols, steps, ldc, &p.edge, set && l == 0)
 			}
 		}
@@ -275,26 +279,9 @@ func (t *tile[T]) block(c, a, b []T, strideA, strideB, rows, cols, steps, ldc in
 }
 
 const (
-	badStride  = 512        // elements: rows a multiple of them apart are in the same sets of the first-level cache
-	lineStride = depth + 16 // of copied rows
+	badStride  = 512             // words: rows a multiple of them apart are in the same sets of the first-level cache
+	lineStride = depth + linePad // of copied rows
 )
-
-// linesOf are rows of a for windows, inPlaceRows at most, where they lie or copied side by side.
-func (p *packed[T]) linesOf(a []T, rows, steps, lda int) (lines []T, stride int) {
-	if lda%badStride != 0 {
-		return a, lda
-	}
-	copyRows(p.a[:], a, rows, steps, lineStride, lda)
-	return p.a[:], lineStride
-}
-
-// windowPanels is block for rows of a where they lie, one panel after the other.
-func (t *tile[T]) windowPanels(c, a, b []T, strideB, rows, cols, steps, lda, ldc int, set bool) {
-	w := Windows{Lines: 1, PerLine: rows, Step: lda, Runs: 1, Run: steps}
-	for j := 0; j < cols; j += t.cols {
-		t.windows(c[j:], a, b[j/t.cols*strideB:], strideB, w, min(t.cols, cols-j), ldc, set)
-	}
-}
 
 // copyRows copies rows of n elements, ldb apart, to rows lda apart.
 func copyRows[T any](a, b []T, rows, n, lda, ldb int) {

@@ -106,6 +106,46 @@ func TestMatMulSplit(t *testing.T) {
 	})
 }
 
+// TestMatMulBlocks computes products of more than one block, and of rows that fill no tiles, whole and row by row: the bits must agree.
+func TestMatMulBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 9))
+	for _, s := range [][3]int{{7, 40, 3}, {8, 32, 9}, {14, 32, 5}, {15, 33, 1}, {23, 64, 2}, {64, 10, 30}, {99, 65, 1030}, {101, 1057, 1024}} {
+		eachLevel(t, func(t *testing.T) {
+			checkBlocks(t, randomRow(r, s[0]*s[2]), randomRow(r, s[2]*s[1]), s[0], s[1], s[2])
+			checkBlocks(t, doublesOf(randomRow(r, s[0]*s[2])), doublesOf(randomRow(r, s[2]*s[1])), s[0], s[1], s[2])
+		})
+	}
+}
+
+// doublesOf are elements with more bits than a float32 has.
+func doublesOf(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v) / 3
+	}
+	return y
+}
+
+// checkBlocks compares a product with those of single rows, and adds it in two parts of k.
+func checkBlocks[T Real](t *testing.T, a, b []T, m, n, k int) {
+	t.Helper()
+	ldc := n + 1
+	whole, cut, row := make([]T, m*ldc), make([]T, m*ldc), make([]T, n)
+	for i := range whole {
+		whole[i] = guard
+	}
+	require.True(t, MatMul(whole, a, b, m, n, k, k, n, ldc))
+	half := k / 2
+	require.True(t, MatMul(cut, a, b, m, n, half, k, n, ldc))
+	require.True(t, AddMatMul(cut, a[half:], b[half*n:], m, n, k-half, k, n, ldc))
+	for i := range m {
+		require.True(t, MatMul(row, a[i*k:], b, 1, n, k, k, n, n))
+		require.Equal(t, row, whole[i*ldc:][:n], "row %d of %dx%dx%d", i, m, n, k)
+		require.Equal(t, row, cut[i*ldc:][:n], "row %d of %dx%dx%d, in two parts", i, m, n, k)
+		require.EqualValues(t, guard, whole[i*ldc+n])
+	}
+}
+
 // Products of a few columns that are cut along k, by columns and by rows have the bits of a whole product of more columns.
 func TestMatMulOfFewColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))

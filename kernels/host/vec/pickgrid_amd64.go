@@ -40,6 +40,10 @@ const fewTerms = depth
 // addGrid512 is grid of a tile of float32. Few rows of a go through b panel by panel, each of which is then in the first-level cache for
 // all of them.
 func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool) {
+	if m == gridRows && min(n, width) >= leastVector {
+		addLinesOf512(c, a, b, offsets, n, lda, ldc, width, pitch, set)
+		return
+	}
 	pool := packsOf[float32]()
 	p := pool.Get().(*packed[float32])
 	most, few := blockCols, len(offsets) <= fewTerms
@@ -59,7 +63,7 @@ func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, l
 			}
 			for i := 0; i < m; i += inPlaceRows {
 				rows := min(inPlaceRows, m-i)
-				lines, stride := p.linesOf(a[i*lda+l:], rows, len(seen), lda)
+				lines, stride := linesOf(p.a[:], a[i*lda+l:], rows, len(seen), lda)
 				if few {
 					w := Windows{Lines: 1, PerLine: rows, Step: stride, Runs: 1, Run: len(seen)}
 					t.windows(c[i*ldc+j:], lines, p.b[:], t.cols*len(seen), w, cols, ldc, set && l == 0)
@@ -70,4 +74,12 @@ func addGrid512(t *tile[float32], c, a, b []float32, offsets []int, m, n, lda, l
 		}
 	}
 	pool.Put(p)
+}
+
+// windowPanels is block for rows of a where they lie, one panel after the other.
+func (t *tile[T]) windowPanels(c, a, b []T, strideB, rows, cols, steps, lda, ldc int, set bool) {
+	w := Windows{Lines: 1, PerLine: rows, Step: lda, Runs: 1, Run: steps}
+	for j := 0; j < cols; j += t.cols {
+		t.windows(c[j:], a, b[j/t.cols*strideB:], strideB, w, min(t.cols, cols-j), ldc, set)
+	}
 }

@@ -86,19 +86,18 @@ func HasLines() bool { return active.tile32.windows != nil }
 // blocks goes through c as MatMul does, and packs blocks of a only.
 func (r *Right) blocks(c, a []float32, m, from, n, lda, ldc int) {
 	t, pool := &r.tile, packsOf[float32]()
+	if t.windows != nil {
+		inPlace(t, c, leftOperand{a, lda, 1, 1}, rightOperand{panels: r.panels[from*r.k:]}, m, n, r.k, ldc, true)
+		return
+	}
 	p := pool.Get().(*packed[float32])
 	for j := 0; j < n; j += blockCols {
 		cols := min(blockCols, n-j)
 		for l := 0; l < r.k; l += depth {
 			steps := min(depth, r.k-l)
 			b := r.panels[(from+j)*r.k+l*t.cols:]
-			for i, most := 0, t.blockRows(); i < m; i += most {
-				rows := min(most, m-i)
-				if t.windows != nil {
-					lines, stride := p.linesOf(a[i*lda+l:], rows, steps, lda)
-					t.windowPanels(c[i*ldc+j:], lines, b, t.cols*r.k, rows, cols, steps, stride, ldc, l == 0)
-					continue
-				}
+			for i := 0; i < m; i += blockRows {
+				rows := min(blockRows, m-i)
 				t.packLeft(p.a[:], a[i*lda+l:], rows, steps, lda)
 				t.block(c[i*ldc+j:], p.a[:], b, t.rows*steps, t.cols*r.k, rows, cols, steps, ldc, &p.edge, l == 0)
 			}

@@ -33,8 +33,8 @@ func tile12x16(c *float64, ldc int, a, b *float64, steps int, set bool)
 func (t *table) tiles256() {
 	t.transpose = bySquares(lanes256, square8)
 	t.tapPlane = tapPlane256
-	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, pick256, taps256, twoTaps256, checkedTileAt(6, 2*lanes256, tileAt6x16), row256, checkedColumn, nil, nil}
-	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, pick64x256, taps64x256, nil, nil, nil, nil, nil, nil}
+	t.tile32 = tile[float32]{6, 2 * lanes256, checkedTile(6, 2*lanes256, tile6x16), few256, pick256, taps256, twoTaps256, checkedTileAt(6, 2*lanes256, tileAt6x16), row256, checkedColumn, nil, 0, nil}
+	t.tile64 = tile[float64]{6, 2 * half256, checkedTile(6, 2*half256, tile6x8), few64x256, pick64x256, taps64x256, nil, nil, nil, nil, nil, 0, nil}
 }
 
 // AVX-512 has no dots of its own.
@@ -47,8 +47,8 @@ func (t *table) tiles512() {
 	t.depthwise, t.interleave3, t.transpose = windowsDeep512, interleave3With512, bySquares(lanes512, square16)
 	t.splitLines, t.tapPlane = splitLines, tapPlane512
 	t.kernelCells, t.imageTiles, t.tileSums = kernelCells, imageTiles, tileSums
-	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, twoTaps512, nil, row512, checkedColumn, windows512, addGrid512}
-	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, nil, nil, nil}
+	t.tile32 = tile[float32]{12, 2 * lanes512, checkedTile(12, 2*lanes512, tile12x32), few512, pick512, taps512, twoTaps512, nil, row512, checkedColumn, windows512, 2 * groupRows, addGrid512}
+	t.tile64 = tile[float64]{12, 2 * half512, checkedTile(12, 2*half512, tile12x16), few64x512, pick64x512, taps64x512, nil, nil, nil, nil, nil, 0, nil}
 }
 
 //go:noescape

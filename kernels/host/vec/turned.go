@@ -16,26 +16,19 @@ func MatMulTurned(c, a, b []float32, m, n, k, lda, ldb, ldc int) bool {
 	if m == 0 || n == 0 {
 		return true
 	}
-	t, pool := tileOf[float32](), packsOf[float32]()
-	p := pool.Get().(*packed[float32])
-	for j := 0; j < n; j += blockCols {
-		cols := min(blockCols, n-j)
-		for l := 0; l < k; l += depth {
-			steps := min(depth, k-l)
-			t.packRight(p.b[:], b[l*ldb+j:], p.rows[:steps], cols, ldb)
-			for i := 0; i < m; i += blockRows {
-				rows := min(blockRows, m-i)
-				packTurned(p.a[:], a[l*lda+i:], t.rows, rows, steps, lda)
-				t.block(c[i*ldc+j:], p.a[:], p.b[:], t.rows*steps, t.cols*steps, rows, cols, steps, ldc, &p.edge, l == 0)
-			}
-		}
+	t := tileOf[float32]()
+	switch {
+	case k == 0:
+	case t.windows != nil:
+		inPlace(t, c, leftOperand{a, 1, lda, 1}, rightOperand{rows: b, ldb: ldb}, m, n, k, ldc, true)
+	default:
+		t.blocks(c, a, b, m, n, k, lda, ldb, ldc, true, true)
 	}
-	pool.Put(p)
 	return true
 }
 
 // packTurned lays out panels as packLeft does, high rows each, of rows that are stored as columns: a has as many rows as there are steps.
-func packTurned(to, a []float32, high, rows, steps, lda int) {
+func packTurned[T Real](to, a []T, high, rows, steps, lda int) {
 	for l := range steps {
 		line := a[l*lda:][:rows]
 		for at := l * high; len(line) > 0; at += high * steps {

@@ -9,6 +9,11 @@ type Windows struct {
 	Line, Step     int
 	Runs, Run      int
 	Apart          int
+
+	starts     []int     // where rows begin that are no lines; there are no others then
+	double     bool      // elements are float64: distances are in words of float32, but for Run
+	source     []float32 // what the panel is to be made of, one with all of its columns; nil where it is there
+	sourceStep int       // from one of these to the next
 }
 
 // rows is the number of rows, and terms the number of elements of one.

@@ -16,10 +16,12 @@ type rowTile struct {
 	lda, ldc     int // from a row of a group to the next
 	run, runs    int // terms of a run, and how many there are
 	skip         int // from the end of a run to the next
-	cols         int // of c
+	cols         int // of c, in words of four bytes
 	set          bool
 	rowsA, rowsC [groupRows]unsafe.Pointer // of rows7x32
 	ahead        uintptr                   // what will be read of b: the other tiles ask for a part of it
+	from         unsafe.Pointer            // rows of b for the tiles that lay out the panel
+	ldb          int                       // from one of these to the next
 }
 
 //go:noescape
@@ -32,29 +34,66 @@ func rows14x16(t *rowTile)
 func rows7x32(t *rowTile)
 
 //go:noescape
+func rows7x16(t *rowTile)
+
+//go:noescape
 func rows4x32(t *rowTile)
+
+//go:noescape
+func pack14x32(t *rowTile)
+
+//go:noescape
+func doubles14x16(t *rowTile)
+
+//go:noescape
+func doubles4x16(t *rowTile)
 
 // panelTile is a rowTile for several panels of b.
 type panelTile struct {
 	rowTile
+	double bool // float64
 	panels unsafe.Pointer
 	stride int // from a panel to the next
-	width  int // columns of all
+	width  int // of all panels, in words
 	terms  int
 	asked  int // tiles that have asked for what comes behind a panel; three ask for all of it
 }
 
-// windows512 is windows of AVX-512. Rows that fill no group are multiplied seven at a time; where there are fewer, some are
-// the same.
-// SAFETY: the caller has seen to it that all rows lie in a and in c, and that each panel of b has a row for each term.
+// panelWords is the width of a panel in words of four bytes.
+const panelWords = 2 * lanes512
+
+// windows512 is windows of AVX-512.
+// SAFETY: the caller has seen to it that all rows lie in a and in c, and that each panel of b, and what it is made of, has a row for
+// each term.
 func windows512(c, a, b []float32, stride int, w Windows, cols, ldc int, set bool) {
-	p := panelTile{panels: unsafe.Pointer(&b[0]), stride: 4 * stride, width: cols, terms: w.terms()}
-	p.lda, p.ldc, p.run, p.runs, p.skip, p.set = 4*w.Step, 4*ldc, w.Run, w.Runs, 4*(w.Apart-w.Run), set
+	p := panelTile{panels: unsafe.Pointer(&b[0]), stride: 4 * stride, width: cols}
+	p.ldc, p.set = 4*ldc, set
+	if w.source != nil {
+		p.from, p.ldb = unsafe.Pointer(&w.source[0]), 4*w.sourceStep
+	}
+	p.add(c, a, &w)
+}
+
+// add goes through the rows. Those that fill no two groups are multiplied seven or four at a time; where there are fewer, some are the
+// same.
+// SAFETY: see windows512.
+func (p *panelTile) add(c, a []float32, w *Windows) {
+	p.double, p.terms, p.lda, p.run, p.runs, p.skip = w.double, w.terms(), 4*w.Step, w.Run, w.Runs, 4*(w.Apart-w.Run)
+	if w.double {
+		p.skip -= 4 * w.Run
+	}
 	groups, rest := 0, 0
 	var pair [2]unsafe.Pointer // what the groups are added to
-	var sums [groupRows]unsafe.Pointer
+	var rows restRows
+	for i, at := range w.starts {
+		rows.a[rest], rows.c[rest] = unsafe.Pointer(&a[at]), unsafe.Pointer(&c[i*p.ldc/4])
+		if rest++; rest == len(rows.a) {
+			p.rest(&rows, rest)
+			rest = 0
+		}
+	}
 	for line := range w.Lines {
-		from, to := unsafe.Pointer(&a[line*w.Line]), unsafe.Pointer(&c[line*w.PerLine*ldc])
+		from, to := unsafe.Pointer(&a[line*w.Line]), unsafe.Pointer(&c[line*w.PerLine*p.ldc/4])
 		i := 0
 		for ; i+groupRows <= w.PerLine; i += groupRows {
 			p.a[groups], pair[groups] = unsafe.Add(from, i*p.lda), unsafe.Add(to, i*p.ldc)
@@ -64,24 +103,37 @@ func windows512(c, a, b []float32, stride int, w Windows, cols, ldc int, set boo
 			}
 		}
 		for ; i < w.PerLine; i++ {
-			p.rowsA[rest], sums[rest] = unsafe.Add(from, i*p.lda), unsafe.Add(to, i*p.ldc)
+			rows.a[rest], rows.c[rest] = unsafe.Add(from, i*p.lda), unsafe.Add(to, i*p.ldc)
 			if rest++; rest == groupRows {
-				p.rows(&sums, groupRows)
+				p.rest(&rows, rest)
 				rest = 0
 			}
 		}
 	}
-	if rest > 0 {
-		for i := rest; i < groupRows; i++ {
-			p.rowsA[i], sums[i] = p.rowsA[0], sums[0]
-		}
-		p.rows(&sums, rest)
-	}
 	if groups > 0 {
 		for i := range groupRows {
-			p.rowsA[i], sums[i] = unsafe.Add(p.a[0], i*p.lda), unsafe.Add(pair[0], i*p.ldc)
+			rows.a[rest], rows.c[rest] = unsafe.Add(p.a[0], i*p.lda), unsafe.Add(pair[0], i*p.ldc)
+			rest++
 		}
-		p.rows(&sums, groupRows)
+	}
+	p.rest(&rows, rest)
+}
+
+// restRows are the rows that fill no two groups.
+type restRows struct{ a, c [2 * groupRows]unsafe.Pointer }
+
+// fourRows is the rows of the smallest tile, and the only one of float64 beside that of two groups.
+const fourRows = 4
+
+// rest multiplies so many rows with all panels.
+func (p *panelTile) rest(r *restRows, rows int) {
+	for from := 0; from < rows; {
+		n := min(groupRows, rows-from)
+		if p.double || rows-from == 2*fourRows {
+			n = min(fourRows, n)
+		}
+		p.rows(r, from, n)
+		from += n
 	}
 }
 
@@ -91,30 +143,49 @@ func windows512(c, a, b []float32, stride int, w Windows, cols, ldc int, set boo
 // groups multiplies two groups with all panels.
 // SAFETY: see windows512; what a tile asks for may lie anywhere.
 func (p *panelTile) groups(to [2]unsafe.Pointer) {
-	for j := 0; j < p.width; j += 2 * lanes512 {
+	for j := 0; j < p.width; j += panelWords {
 		p.open(j)
 		p.c = [2]unsafe.Pointer{unsafe.Add(to[0], 4*j), unsafe.Add(to[1], 4*j)}
 		p.ahead = uintptr(p.b) + uintptr((128+48*p.asked)*p.terms)
-		if p.cols <= lanes512 {
-			rows14x16(&p.rowTile)
-		} else {
-			rows14x32(&p.rowTile)
-		}
+		p.pair()
 	}
 	p.asked = (p.asked + 1) % 3
 }
 
-// rows multiplies seven rows with all panels, of which n are different.
+// pair multiplies two groups with a panel.
+func (p *panelTile) pair() {
+	switch {
+	case p.from != nil:
+		pack14x32(&p.rowTile)
+	case p.double:
+		doubles14x16(&p.rowTile)
+	case p.cols <= lanes512:
+		rows14x16(&p.rowTile)
+	default:
+		rows14x32(&p.rowTile)
+	}
+	p.from = nil
+}
+
+// rows multiplies n rows from one on, seven at most, with all panels.
 // SAFETY: see windows512.
-func (p *panelTile) rows(to *[groupRows]unsafe.Pointer, n int) {
-	for j := 0; j < p.width; j += 2 * lanes512 {
+func (p *panelTile) rows(r *restRows, from, n int) {
+	for i := range groupRows {
+		p.rowsA[i] = r.a[from+min(i, n-1)]
+	}
+	for j := 0; j < p.width; j += panelWords {
 		p.open(j)
-		for i := range to {
-			p.rowsC[i] = unsafe.Add(to[i], 4*j)
+		for i := range groupRows {
+			p.rowsC[i] = unsafe.Add(r.c[from+min(i, n-1)], 4*j)
 		}
-		if n <= 4 {
+		switch {
+		case p.double:
+			doubles4x16(&p.rowTile)
+		case p.cols <= lanes512:
+			rows7x16(&p.rowTile)
+		case n <= fourRows:
 			rows4x32(&p.rowTile)
-		} else {
+		default:
 			rows7x32(&p.rowTile)
 		}
 	}
@@ -123,5 +194,5 @@ func (p *panelTile) rows(to *[groupRows]unsafe.Pointer, n int) {
 // open goes to the panel of column j.
 // SAFETY: see windows512. No pointer is ever behind the end of its slice, where Go's collector would not know it.
 func (p *panelTile) open(j int) {
-	p.b, p.cols = unsafe.Add(p.panels, j/(2*lanes512)*p.stride), min(p.width-j, 2*lanes512)
+	p.b, p.cols = unsafe.Add(p.panels, j/panelWords*p.stride), min(p.width-j, panelWords)
 }
