@@ -40,12 +40,14 @@ var (
 var windowRows = []Row{
 	// The weight is not turned around, as the word would have it: this is what all frameworks call a convolution. An
 	// element is a sum of C / groups times the elements of the kernel, each product of which is rounded with the sum so
-	// far: a rounding a term.
+	// far: a rounding a term. Where the CPU computes tiles (kernels/host/convwinograd.go), a rounding is one of a product of sums, which
+	// is beyond that where large elements of a window meet weights near 0.
 	{
 		ID: 220, Name: "conv", Kind: Window, Channels: channelsOfConv, In: filters, Grad: Grad{Rule: gradConv, Reads: ReadsX | ReadsY, Crossed: true}, Accepts: dtype.Floats, Infer: rules{identical, convolved}, Frame: frameFirst,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: internal, ONNX: "Conv-11",
 		Attrs: []Attr{strides, paddings, dilations, convGroups, lastChannel}, NumPy: "conv(x, weight, given)",
-		Doc: "Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...].",
+		Doc: "Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. With AVX-512, kernels of 3 x 3 " +
+			"elements over 32 channels or more are computed by Winograd's F(2x2): roundings are relative to products of sums of a window and of a kernel.",
 		Settings: []Setting{
 			{{OperandShapes, [][]int{{2, 3, 6, 7}, {4, 3, 3, 2}}}},
 			{{OperandShapes, [][]int{{2, 4, 9}, {6, 2, 3}}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"dilation", []int{2}}, {"groups", 2}},

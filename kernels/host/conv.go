@@ -344,6 +344,7 @@ var neighbours = [op.MaxSpatial]int64{1, 1, 1}
 type scratch[T any] struct {
 	columns, sums []T
 	tiles         vec.Tiles
+	again         []int64 // rows that are not finite in tiles
 }
 
 var (

@@ -320,11 +320,7 @@ func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between,
 		s.sums = grown(s.sums, number*n)
 		sums = s.sums
 	}
-	made := false
-	if f, narrow := any(j.convolving).(*convolving[float32]); narrow && p.tiling.on {
-		made = winograd{f}.strip(any(p).(*convPhase[float32]), group, img, first, &grid, rows, floats(sums), ld, any(s).(*scratch[float32]))
-	}
-	if !made && !j.definition(p, group, img, first, &grid, rows, sums, n, ld, s) {
+	if !j.tiled(p, group, img, first, &grid, rows, sums, n, ld, s) {
 		return false
 	}
 	for row := int64(0); row < number && !straight; row++ {
@@ -333,7 +329,37 @@ func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between,
 	return true
 }
 
-// definition computes sums of a piece term by term.
+// tiled computes sums of a piece: in tiles, where its phase is computed so, but for rows that are not finite then. Which rows these are does
+// not depend on how the rows of a strip are cut.
+func (j phased[T]) tiled(p *convPhase[T], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []T, n, ld int64, s *scratch[T]) bool {
+	f, narrow := any(j.convolving).(*convolving[float32])
+	if !narrow || !p.tiling.on {
+		return j.definition(p, group, img, first, grid, rows, sums, n, ld, s)
+	}
+	again, ok := winograd{f}.strip(any(p).(*convPhase[float32]), group, img, first, grid, rows, floats(sums), ld, any(s).(*scratch[float32]))
+	if !ok {
+		return j.definition(p, group, img, first, grid, rows, sums, n, ld, s)
+	}
+	for len(again) > 0 {
+		number := rows.to - rows.from
+		last := max(number/rowMultiple-1, 0) // and what is left over: a product of few rows cannot read several lines
+		block := min(again[0]/rowMultiple, last)
+		from, to := block*rowMultiple, (block+1)*rowMultiple
+		if block == last {
+			to = number
+		}
+		whole := make([]T, (to-from)*ld)
+		if !j.definition(p, group, img, first, grid, between{rows.from + from, rows.from + to}, whole, n, ld, s) {
+			return false
+		}
+		for ; len(again) > 0 && again[0] < to; again = again[1:] {
+			copy(sums[again[0]*ld:][:n], whole[(again[0]-from)*ld:])
+		}
+	}
+	return true
+}
+
+// definition computes sums of rows of a piece term by term.
 func (j phased[T]) definition(p *convPhase[T], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []T, n, ld int64, s *scratch[T]) bool {
 	st, number := &p.strips, rows.to-rows.from
 	width, pitch := n, n

@@ -13,7 +13,7 @@ import (
 // one after the other, each from a padded copy; then a few rows of the weight at a time are multiplied with them, cell by cell, and their sums
 // transformed, all in the second-level cache where there are few channels.
 //
-// A piece whose result is not finite is computed once more from the definition: an infinity makes NaN of tiles that see it, also of
+// Rows of a piece that are not finite are computed once more from the definition: an infinity makes NaN of tiles that see it, also of
 // elements that do not see it.
 //
 // An element is the same whatever piece it is in, because its sums are over ascending channels.
@@ -117,31 +117,37 @@ type tiledPiece struct {
 	imageStep, sumStep, step      int64 // from one cell to the next
 }
 
-// strip computes some rows of a strip in sums, whose rows are ld apart. It reports false where an element is not finite, or where memory
-// does not fit.
-func (j winograd) strip(p *convPhase[float32], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []float32, ld int64, s *scratch[float32]) bool {
+// strip computes some rows of a strip in sums, whose rows are ld apart, and returns the numbers of those that are not finite. ok is false where
+// memory does not fit.
+func (j winograd) strip(p *convPhase[float32], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []float32, ld int64, s *scratch[float32]) (again []int64, ok bool) {
 	t := tiledPiece{Tiles: &s.tiles, rows: between{group*j.rows + rows.from, group*j.rows + rows.to}}
 	if !j.open(&t, grid, p.tiling.cells, s) || !j.image(&t, p, group, img, first) {
-		return false
+		return nil, false
 	}
+	s.again = s.again[:0]
 	for row := t.rows.from; row < t.rows.to; row += t.atOnce {
 		n := min(t.atOnce, t.rows.to-row)
 		kernels := t.kernels
 		if p.tiling.cells != nil {
 			kernels = kernels[row*cellLine(j.channels):]
 		} else if !j.kernels(p, kernels, row, n, t.atOnce) {
-			return false
+			return nil, false
 		}
 		if !j.multiply(&t, kernels, n) {
-			return false
+			return nil, false
 		}
 		for i := range n {
-			if finite, ok := t.Sums(sums[(row-t.rows.from+i)*ld:], t.sums[i*t.line:], int(t.sumStep)); !ok || !finite {
-				return false
+			number := row - t.rows.from + i
+			finite, ok := t.Sums(sums[number*ld:], t.sums[i*t.line:], int(t.sumStep))
+			if !ok {
+				return nil, false
+			}
+			if !finite {
+				s.again = append(s.again, number)
 			}
 		}
 	}
-	return true
+	return s.again, true
 }
 
 // open cuts a piece, and takes memory for it.

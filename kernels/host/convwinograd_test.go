@@ -73,6 +73,16 @@ func TestWinogradOfAnyThreads(t *testing.T) {
 	}
 }
 
+// requireBits compares elements, of which NaN equals NaN.
+func requireBits(t *testing.T, want, got []float32, format string, args ...any) {
+	t.Helper()
+	for i, v := range want {
+		if v == v || got[i] == got[i] {
+			require.Equal(t, math.Float32bits(v), math.Float32bits(got[i]), format, args)
+		}
+	}
+}
+
 // TestWinogradOfInfinities has elements of which tiles make NaN of others than those that see them, and those that overflow. An infinite
 // weight is in the middle of its kernel, which sees no padding.
 func TestWinogradOfInfinities(t *testing.T) {
@@ -91,6 +101,19 @@ func TestWinogradOfInfinities(t *testing.T) {
 			},
 		} {
 			y, x, w := normalConv(t, &c, 2, change)
+			for _, threads := range []int{1, 3, 8} {
+				other, _, _ := normalConv(t, &c, threads, change)
+				requireBits(t, y, other, "%s, %d threads, %+v", name, threads, c)
+			}
+			single := c
+			single.batch = 1
+			for i := range c.batch {
+				alone, _, _ := normalConv(t, &single, 1, func(image, weight []float32) {
+					copy(image, x[i*len(image):])
+					copy(weight, w)
+				})
+				requireBits(t, y[i*len(alone):][:len(alone)], alone, "%s, image %d, %+v", name, i, c)
+			}
 			want := make([]float64, len(y))
 			c.each(func(a, b, d int) { want[d] += float64(x[a]) * float64(w[b]) })
 			for i := range want {
