@@ -431,7 +431,7 @@ def run(lines: list[Line], limits: Limits, threads: int, given: argparse.Namespa
     means = mean("float32 matmul, geometric mean beside the fastest peer", products)
     means += mean("convolutions, geometric mean", [f for f in figures if f.line.name.startswith("conv ")])
     means += over_float32("int8", 2, figures)
-    means += over_float32("bfloat16", 2 if multiplies_tiles() else 1, figures)
+    means += over_float32("bfloat16", 2 if has_amx() else 1, figures)
     if given.plot:
         print(plot(given.plot, figures, limits, threads, level))
     return [f"{f.line.name}: {text} ({threads})" for f in figures for text in f.missed()] + means
@@ -448,7 +448,7 @@ def over_float32(dtype: str, bar: float, figures: list[Figures]) -> list[str]:
     return [] if found >= bar else [f"{product}{dtype}, times our float32: {found:.2f}"]
 
 
-def multiplies_tiles() -> bool:
+def has_amx() -> bool:
     """Whether the processor has AMX for bfloat16."""
     information = pathlib.Path("/proc/cpuinfo")
     return information.exists() and "amx_bf16" in information.read_text().split()

@@ -197,9 +197,9 @@ func (c *call) with(size int64, t *runtime.Tensor) int64 {
 	return size
 }
 
-// convolved estimates the multiplications of a convolution of size elements with others; it reports false for other calls. An element of an
-// image meets the weights of its channel, of which there are as many as a window has elements; where the size of windows is an attribute, the
-// others are an image, each element of which meets a window.
+// convolved estimates the multiplications of a convolution of size elements with others; it reports false for other calls: those of
+// windows without groups. An element of an image meets the weights of its channel, of which there are as many as a window has
+// elements; where the size of windows is an attribute, the others are an image, each element of which meets a window.
 func (c *call) convolved(size int64, other *runtime.Tensor) (multiplications int64, ok bool) {
 	x := c.in[0].Tensor
 	if c.row.Kind != op.Window || x == nil || x.Rank < 3 {

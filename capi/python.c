@@ -122,9 +122,22 @@ static recent_meta *recent_of(const interpreter *in, const described *d) {
 
 static size_t layout_size(const described *d) { return 2 * (size_t)d->head[1] * sizeof *d->layout; }
 
-static void *look_up_meta(const interpreter *in, const described *d);
+/* The Meta of a described tensor, by its bytes. */
+static void *look_up_meta(const interpreter *in, const described *d) {
+  const pmps_python_api *py = &in->api;
+  intptr_t size = (intptr_t)(sizeof d->head + layout_size(d));
+  void *key = py->PyBytes_FromStringAndSize((const char *)d->head, size);
+  if (!key) return NULL;
+  void *meta = py->PyObject_GetItem(py->metas, key);
+  if (!meta) {
+    py->PyErr_Clear(); /* a KeyError */
+    meta = py->PyObject_CallFunctionObjArgs(py->describe, key, NULL);
+  }
+  py->Py_DecRef(key);
+  return meta;
+}
 
-/* The Meta of a described tensor. */
+/* The same; one that was looked up before is remembered. */
 static void *meta_of(const interpreter *in, const described *d) {
   recent_meta *recent = recent_of(in, d);
   if (recent && recent->meta && !memcmp(recent->head, d->head, sizeof d->head) && !memcmp(recent->layout, d->layout, layout_size(d))) {
@@ -138,20 +151,6 @@ static void *meta_of(const interpreter *in, const described *d) {
   memcpy(recent->head, d->head, sizeof d->head);
   memcpy(recent->layout, d->layout, layout_size(d));
   if (former) in->api.Py_DecRef(former);
-  return meta;
-}
-
-static void *look_up_meta(const interpreter *in, const described *d) {
-  const pmps_python_api *py = &in->api;
-  intptr_t size = (intptr_t)(sizeof d->head + layout_size(d));
-  void *key = py->PyBytes_FromStringAndSize((const char *)d->head, size);
-  if (!key) return NULL;
-  void *meta = py->PyObject_GetItem(py->metas, key);
-  if (!meta) {
-    py->PyErr_Clear(); /* a KeyError */
-    meta = py->PyObject_CallFunctionObjArgs(py->describe, key, NULL);
-  }
-  py->Py_DecRef(key);
   return meta;
 }
 

@@ -329,34 +329,34 @@ func (j phased[T]) piece(p *convPhase[T], group, img, strip int64, rows between,
 	return true
 }
 
-// tiled computes sums of a piece: in tiles, where its phase is computed so, but for rows that are not finite then. Which rows these are does
-// not depend on how the rows of a strip are cut.
+// tiled computes sums of a piece: in tiles, where its phase is computed so, but for rows that are not finite then. Which rows these are
+// does not depend on how the rows of a strip are cut.
 func (j phased[T]) tiled(p *convPhase[T], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []T, n, ld int64, s *scratch[T]) bool {
 	f, narrow := any(j.convolving).(*convolving[float32])
 	if !narrow || !p.tiling.on {
 		return j.definition(p, group, img, first, grid, rows, sums, n, ld, s)
 	}
 	again, ok := winograd{f}.strip(any(p).(*convPhase[float32]), group, img, first, grid, rows, floats(sums), ld, any(s).(*scratch[float32]))
-	if !ok {
-		return j.definition(p, group, img, first, grid, rows, sums, n, ld, s)
-	}
-	for len(again) > 0 {
-		number := rows.to - rows.from
-		last := max(number/rowMultiple-1, 0) // and what is left over: a product of few rows cannot read several lines
-		block := min(again[0]/rowMultiple, last)
-		from, to := block*rowMultiple, (block+1)*rowMultiple
-		if block == last {
-			to = number
-		}
-		whole := make([]T, (to-from)*ld)
-		if !j.definition(p, group, img, first, grid, between{rows.from + from, rows.from + to}, whole, n, ld, s) {
-			return false
-		}
-		for ; len(again) > 0 && again[0] < to; again = again[1:] {
-			copy(sums[again[0]*ld:][:n], whole[(again[0]-from)*ld:])
+	for ok && len(again) > 0 {
+		block := rows.around(again[0])
+		whole := make([]T, (block.to-block.from)*ld)
+		ok = j.definition(p, group, img, first, grid, block, whole, n, ld, s)
+		for ; len(again) > 0 && rows.from+again[0] < block.to; again = again[1:] {
+			copy(sums[again[0]*ld:][:n], whole[(rows.from+again[0]-block.from)*ld:])
 		}
 	}
-	return true
+	return ok
+}
+
+// around is a block of rows that has number n of them, and as many as a tile at least: a product of few rows cannot read several lines.
+func (b between) around(n int64) between {
+	last := max((b.to-b.from)/rowMultiple-1, 0)
+	block := min(n/rowMultiple, last)
+	from := b.from + block*rowMultiple
+	if block == last {
+		return between{from, b.to}
+	}
+	return between{from, from + rowMultiple}
 }
 
 // definition computes sums of rows of a piece term by term.

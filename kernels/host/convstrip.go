@@ -122,15 +122,12 @@ func (j *convolving[T]) cut(p *convPhase[T], planes int64) {
 	if s.exact && j.rows >= 2*leastPart {
 		least = exactWindows
 	}
-	if !s.exact {
-		p.tiling = tiling{}
-	}
 	least = (least + int64(line) - 1) / int64(line) // lines
 	length := min(max(want/int64(line), 1), p.grid[s.along])
 	copied := float64(planes) * float64(length+most[s.along]) * plane
-	if !s.exact && plane > 2*line || !s.inPlace && (planes > mostPlanes || copied > float64(p.taps)*float64(length)*line) ||
-		volumeOf(&p.grid) <= fewWindows && j.out.batch > 1 {
-		p.tiling = tiling{}
+	gathered := !s.exact && plane > 2*line || !s.inPlace && (planes > mostPlanes || copied > float64(p.taps)*float64(length)*line) ||
+		volumeOf(&p.grid) <= fewWindows && j.out.batch > 1
+	if gathered && !p.tiling.on {
 		j.gatherBlocks(p)
 		return
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // A convolution of 3 x 3 elements with a stride of 1 and many channels is computed in tiles of 2 x 2 elements of the result, with 16
-// multiplications instead of 36: see vec/winograd.go. A piece is a strip as in convstrip.go. Its channels are transformed
-// one after the other, each from a padded copy; then a few rows of the weight at a time are multiplied with them, cell by cell, and their sums
+// multiplications instead of 36: see vec/winograd.go. A piece is a strip as in convstrip.go. Its channels are transformed one after the
+// other, each from a padded copy; then a few rows of the weight at a time are multiplied with them, cell by cell, and their sums
 // transformed, all in the second-level cache where there are few channels.
 //
 // Rows of a piece that are not finite are computed once more from the definition: an infinity makes NaN of tiles that see it, also of
@@ -35,16 +35,17 @@ type tiling struct {
 	cells []float32 // of the weight, or nil
 }
 
-// inTiles reports whether a conv of elements of float32 is computed in tiles, and with the cells of the weight in the workspace. The shapes
-// of one image decide, so that an image has the same result in every batch.
+// inTiles reports whether a conv of elements of float32 is computed in tiles, and with the cells of the weight in the workspace. Strips
+// are lines of the result then, of which there are several. The shapes of one image decide, so that an image has the same result in
+// every batch.
 func inTiles(weight, out *device.Operand, w *op.Windows) (ok, shared bool) {
 	if weight.Rank != 4 || weight.Dims[2] != 3 || weight.Dims[3] != 3 || !vec.HasWinograd() {
 		return false, false
 	}
 	stride, dilation := spatial(w.Stride, w.Axes, 1), spatial(w.Dilation, w.Axes, 1)
-	lines, perLine := (out.Dims[2]+1)/2, (out.Dims[3]+1)/2
-	ok = stride == neighbours && dilation == neighbours && min(weight.Dims[0]/w.Groups, weight.Dims[1]) >= leastTiled &&
-		perLine >= vec.LeastTiles && lines*perLine >= leastTiles
+	rows, lines, perLine := weight.Dims[0]/w.Groups, (out.Dims[2]+1)/2, (out.Dims[3]+1)/2
+	ok = stride == neighbours && dilation == neighbours && min(rows, weight.Dims[1]) >= leastTiled &&
+		out.Dims[2] > 1 && perLine >= vec.LeastTiles && lines*perLine >= leastTiles && vec.HasGrid[float32](int(rows), int(out.Dims[3]))
 	return ok, lines*perLine*out.Dims[0] > fewTiles
 }
 
@@ -65,8 +66,8 @@ func cellBytes(c *device.Call) int64 {
 	return roundUp(4 * vec.Cells * cellStep(weight.Dims[0], weight.Dims[1]))
 }
 
-// planWinograd decides whether a phase with a grid of windows is computed in tiles. Pieces have as many lines of tiles as leave the fewest lanes of
-// vectors unused.
+// planWinograd decides whether a phase with a grid of windows is computed in tiles. Pieces have as many lines of tiles as leave the
+// fewest lanes of vectors unused.
 func planWinograd(j *convolving[float32], grid *[op.MaxSpatial]int64, w *op.Windows) (t tiling) {
 	ok, shared := inTiles(&j.all[right], &j.all[result], w)
 	if !ok {
@@ -117,8 +118,8 @@ type tiledPiece struct {
 	imageStep, sumStep, step      int64 // from one cell to the next
 }
 
-// strip computes some rows of a strip in sums, whose rows are ld apart, and returns the numbers of those that are not finite. ok is false where
-// memory does not fit.
+// strip computes some rows of a strip in sums, whose rows are ld apart, and returns the numbers of those that are not finite. ok is false
+// where memory does not fit.
 func (j winograd) strip(p *convPhase[float32], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []float32, ld int64, s *scratch[float32]) (again []int64, ok bool) {
 	t := tiledPiece{Tiles: &s.tiles, rows: between{group*j.rows + rows.from, group*j.rows + rows.to}}
 	if !j.open(&t, grid, p.tiling.cells, s) || !j.image(&t, p, group, img, first) {

@@ -145,6 +145,7 @@ func TestWinogradIsChosen(t *testing.T) {
 		{square(64, 56, 64, 3, 1, 1, 64), false},
 		{square(3, 56, 64, 3, 1, 1, 1), false},
 		{square(64, 5, 64, 3, 1, 1, 1), false},
+		{convCase{1, 1, 32, 32, [op.MaxSpatial]int{1, 3, 33}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{}, 2}, false}, // one line
 	} {
 		c := &test.c
 		in := operands(of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.in, c.size)...)), of(dtype.Float32, dims(c.sizes(c.groups*c.out, c.in, c.kernel)...)))

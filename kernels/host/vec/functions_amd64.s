@@ -14,6 +14,18 @@
 	MOVQ n+16(FP), CX; \
 	MOVQ c+24(FP), AX
 
+// LOADNINE loads nine vectors of constants, which lie one behind the other.
+#define LOADNINE(at, v0, v1, v2, v3, v4, v5, v6, v7, v8) \
+	VMOVUPS (at+0*64)(BX), v0; \
+	VMOVUPS (at+1*64)(BX), v1; \
+	VMOVUPS (at+2*64)(BX), v2; \
+	VMOVUPS (at+3*64)(BX), v3; \
+	VMOVUPS (at+4*64)(BX), v4; \
+	VMOVUPS (at+5*64)(BX), v5; \
+	VMOVUPS (at+6*64)(BX), v6; \
+	VMOVUPS (at+7*64)(BX), v7; \
+	VMOVUPS (at+8*64)(BX), v8
+
 #define NEXT(loop) \
 	ADDQ $64, SI; \
 	ADDQ $64, DI; \
@@ -142,15 +154,7 @@ TEXT ·tanhVectors(SB), NOSPLIT, $0-40
 	LEAQ    constants_narrowPiecesConstants(AX), BX
 	VMOVUPS narrowPiecesConstants_narrowTanhLimit(BX), Z26
 	VMOVUPS narrowPiecesConstants_narrowTanhShift(BX), Z27
-	VMOVUPS (narrowPiecesConstants_narrowTanh+0*64)(BX), Z16
-	VMOVUPS (narrowPiecesConstants_narrowTanh+1*64)(BX), Z17
-	VMOVUPS (narrowPiecesConstants_narrowTanh+2*64)(BX), Z18
-	VMOVUPS (narrowPiecesConstants_narrowTanh+3*64)(BX), Z19
-	VMOVUPS (narrowPiecesConstants_narrowTanh+4*64)(BX), Z20
-	VMOVUPS (narrowPiecesConstants_narrowTanh+5*64)(BX), Z21
-	VMOVUPS (narrowPiecesConstants_narrowTanh+6*64)(BX), Z22
-	VMOVUPS (narrowPiecesConstants_narrowTanh+7*64)(BX), Z23
-	VMOVUPS (narrowPiecesConstants_narrowTanh+8*64)(BX), Z24
+	LOADNINE(narrowPiecesConstants_narrowTanh, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24)
 
 vector:
 	VMOVUPS     (SI), Z0
@@ -197,15 +201,7 @@ TEXT ·geluVectors(SB), NOSPLIT, $0-40
 	LEAQ    constants_narrowPiecesConstants(AX), BX
 	VMOVUPS narrowPiecesConstants_narrowGeluLimit(BX), GELULIMIT
 	VMOVUPS narrowPiecesConstants_narrowMinusHalfLog2e(BX), MINUSHALFLOG2E
-	VMOVUPS (narrowPiecesConstants_narrowGelu+0*64)(BX), Z7
-	VMOVUPS (narrowPiecesConstants_narrowGelu+1*64)(BX), Z8
-	VMOVUPS (narrowPiecesConstants_narrowGelu+2*64)(BX), Z9
-	VMOVUPS (narrowPiecesConstants_narrowGelu+3*64)(BX), Z10
-	VMOVUPS (narrowPiecesConstants_narrowGelu+4*64)(BX), Z11
-	VMOVUPS (narrowPiecesConstants_narrowGelu+5*64)(BX), Z12
-	VMOVUPS (narrowPiecesConstants_narrowGelu+6*64)(BX), Z13
-	VMOVUPS (narrowPiecesConstants_narrowGelu+7*64)(BX), Z14
-	VMOVUPS (narrowPiecesConstants_narrowGelu+8*64)(BX), Z15
+	LOADNINE(narrowPiecesConstants_narrowGelu, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15)
 
 vector:
 	VMOVUPS     (SI), Z0
@@ -259,15 +255,7 @@ TEXT ·logVectors(SB), NOSPLIT, $0-40
 	LEAQ    constants_narrowExpConstants(AX), BX
 	VMOVUPS narrowExpConstants_narrowOne(BX), Z25
 	LEAQ    constants_narrowLogConstants(AX), BX
-	VMOVUPS (narrowLogConstants_narrowLogCurve+0*64)(BX), Z16
-	VMOVUPS (narrowLogConstants_narrowLogCurve+1*64)(BX), Z17
-	VMOVUPS (narrowLogConstants_narrowLogCurve+2*64)(BX), Z18
-	VMOVUPS (narrowLogConstants_narrowLogCurve+3*64)(BX), Z19
-	VMOVUPS (narrowLogConstants_narrowLogCurve+4*64)(BX), Z20
-	VMOVUPS (narrowLogConstants_narrowLogCurve+5*64)(BX), Z21
-	VMOVUPS (narrowLogConstants_narrowLogCurve+6*64)(BX), Z22
-	VMOVUPS (narrowLogConstants_narrowLogCurve+7*64)(BX), Z23
-	VMOVUPS (narrowLogConstants_narrowLogCurve+8*64)(BX), Z24
+	LOADNINE(narrowLogConstants_narrowLogCurve, Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24)
 	VMOVUPS narrowLogConstants_narrowRoot(BX), Z26
 	VMOVUPS narrowLogConstants_narrowLn2(BX), Z27
 	VMOVUPS narrowLogConstants_narrowLn2Low(BX), Z28

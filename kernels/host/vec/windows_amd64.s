@@ -168,23 +168,40 @@
 	STORELINE(Z28, Z29); \
 	STORELINE(Z30, Z31)
 
+// BEGINGROUPS is how tiles of two groups begin.
+#define BEGINGROUPS \
+	MOVQ t+0(FP), DI; \
+	GROUPPOINTERS; \
+	CMPB TILE_SET(DI), $0; \
+	JNE  zero; \
+	LOADGROUPS; \
+	JMP  begin; \
+zero: \
+	ZEROGROUPS; \
+	EXPECTGROUPS; \
+begin:
+
+// GROUPROWS does a step for all rows of the groups: row adds to one of them, and at is how many bytes further in it the element of a is.
+#define GROUPROWS(row, at) \
+	row((at)(AX), Z2, Z4, Z5); \
+	row((at)(AX)(R8*1), Z3, Z6, Z7); \
+	row((at)(AX)(R8*2), Z2, Z8, Z9); \
+	row((at)(AX)(R9*1), Z3, Z10, Z11); \
+	row((at)(AX)(R8*4), Z2, Z12, Z13); \
+	row((at)(AX)(R11*1), Z3, Z14, Z15); \
+	row((at)(AX)(R9*2), Z2, Z16, Z17); \
+	row((at)(R10), Z3, Z18, Z19); \
+	row((at)(R10)(R8*1), Z2, Z20, Z21); \
+	row((at)(R10)(R8*2), Z3, Z22, Z23); \
+	row((at)(R10)(R9*1), Z2, Z24, Z25); \
+	row((at)(R10)(R8*4), Z3, Z26, Z27); \
+	row((at)(R10)(R11*1), Z2, Z28, Z29); \
+	row((at)(R10)(R9*2), Z3, Z30, Z31)
+
 #define STEP14X32(i) \
 	VMOVUPS (i*128)(BX), Z0; \
 	VMOVUPS (i*128+64)(BX), Z1; \
-	ROWOF32((i*4)(AX), Z2, Z4, Z5); \
-	ROWOF32((i*4)(AX)(R8*1), Z3, Z6, Z7); \
-	ROWOF32((i*4)(AX)(R8*2), Z2, Z8, Z9); \
-	ROWOF32((i*4)(AX)(R9*1), Z3, Z10, Z11); \
-	ROWOF32((i*4)(AX)(R8*4), Z2, Z12, Z13); \
-	ROWOF32((i*4)(AX)(R11*1), Z3, Z14, Z15); \
-	ROWOF32((i*4)(AX)(R9*2), Z2, Z16, Z17); \
-	ROWOF32((i*4)(R10), Z3, Z18, Z19); \
-	ROWOF32((i*4)(R10)(R8*1), Z2, Z20, Z21); \
-	ROWOF32((i*4)(R10)(R8*2), Z3, Z22, Z23); \
-	ROWOF32((i*4)(R10)(R9*1), Z2, Z24, Z25); \
-	ROWOF32((i*4)(R10)(R8*4), Z3, Z26, Z27); \
-	ROWOF32((i*4)(R10)(R11*1), Z2, Z28, Z29); \
-	ROWOF32((i*4)(R10)(R9*2), Z3, Z30, Z31)
+	GROUPROWS(ROWOF32, i*4)
 
 // Of columns that fill half of a panel at most, the second vector is left out.
 #define STEP14X16(i) \
@@ -206,18 +223,7 @@
 
 // func rows14x32(t *rowTile)
 TEXT ·rows14x32(SB), NOSPLIT, $0-8
-	MOVQ t+0(FP), DI
-	GROUPPOINTERS
-	CMPB TILE_SET(DI), $0
-	JNE  zero
-	LOADGROUPS
-	JMP  begin
-
-zero:
-	ZEROGROUPS
-	EXPECTGROUPS
-
-begin:
+	BEGINGROUPS
 	MOVQ TILE_AHEAD(DI), SI
 
 run:
@@ -390,6 +396,73 @@ next:
 	VMOVUPS x, K1, (SI); \
 	VMOVUPS y, K2, 64(SI)
 
+// BEGINROWS is how these tiles begin, and ALLRUNS goes through all runs, two steps at a time: a step advances in the rows by so many bytes.
+#define BEGINROWS \
+	MOVQ t+0(FP), DI; \
+	MOVQ TILE_B(DI), BX; \
+	MOVQ TILE_RUNS(DI), DX; \
+	COLUMNMASKS; \
+	CMPB TILE_SET(DI), $0; \
+	JNE  zero
+
+#define ALLRUNS(step, bytes) \
+	XORL SI, SI; \
+run: \
+	MOVQ TILE_RUN(DI), CX; \
+	SUBQ $2, CX; \
+	JLT  rest; \
+two: \
+	step(0); \
+	step(1); \
+	ADDQ $(2*bytes), SI; \
+	ADDQ $256, BX; \
+	SUBQ $2, CX; \
+	JGE  two; \
+rest: \
+	ADDQ $2, CX; \
+	JLE  next; \
+	step(0); \
+	ADDQ $bytes, SI; \
+	ADDQ $128, BX; \
+next: \
+	ADDQ TILE_SKIP(DI), SI; \
+	DECQ DX; \
+	JNZ  run
+
+#define FOURPOINTERS \
+	MOVQ (TILE_A+0)(DI), AX; \
+	MOVQ (TILE_A+8)(DI), R8; \
+	MOVQ (TILE_A+16)(DI), R9; \
+	MOVQ (TILE_A+24)(DI), R10
+
+#define SEVENPOINTERS \
+	FOURPOINTERS; \
+	MOVQ (TILE_A+32)(DI), R11; \
+	MOVQ (TILE_A+40)(DI), R12; \
+	MOVQ (TILE_A+48)(DI), R13
+
+#define LOADFOUR \
+	LOADROW(0, Z4, Z5); \
+	LOADROW(8, Z6, Z7); \
+	LOADROW(16, Z8, Z9); \
+	LOADROW(24, Z10, Z11)
+
+#define STOREFOUR \
+	STOREROW(0, Z4, Z5); \
+	STOREROW(8, Z6, Z7); \
+	STOREROW(16, Z8, Z9); \
+	STOREROW(24, Z10, Z11)
+
+#define ZEROFOUR \
+	VPXORQ Z4, Z4, Z4; \
+	VPXORQ Z5, Z5, Z5; \
+	VPXORQ Z6, Z6, Z6; \
+	VPXORQ Z7, Z7, Z7; \
+	VPXORQ Z8, Z8, Z8; \
+	VPXORQ Z9, Z9, Z9; \
+	VPXORQ Z10, Z10, Z10; \
+	VPXORQ Z11, Z11, Z11
+
 // Seven rows anywhere are what is left over. SI is what has been read of each; DX is the number of runs.
 
 #define STEP7X32(i) \
@@ -405,30 +478,15 @@ next:
 
 // func rows7x32(t *rowTile)
 TEXT ·rows7x32(SB), NOSPLIT, $0-8
-	MOVQ t+0(FP), DI
-	MOVQ TILE_B(DI), BX
-	MOVQ TILE_RUNS(DI), DX
-	COLUMNMASKS
-	CMPB TILE_SET(DI), $0
-	JNE  zero
-	LOADROW(0, Z4, Z5)
-	LOADROW(8, Z6, Z7)
-	LOADROW(16, Z8, Z9)
-	LOADROW(24, Z10, Z11)
+	BEGINROWS
+	LOADFOUR
 	LOADROW(32, Z12, Z13)
 	LOADROW(40, Z14, Z15)
 	LOADROW(48, Z16, Z17)
 	JMP  begin
 
 zero:
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
+	ZEROFOUR
 	VPXORQ Z12, Z12, Z12
 	VPXORQ Z13, Z13, Z13
 	VPXORQ Z14, Z14, Z14
@@ -437,44 +495,10 @@ zero:
 	VPXORQ Z17, Z17, Z17
 
 begin:
-	MOVQ (TILE_A+0)(DI), AX
-	MOVQ (TILE_A+8)(DI), R8
-	MOVQ (TILE_A+16)(DI), R9
-	MOVQ (TILE_A+24)(DI), R10
-	MOVQ (TILE_A+32)(DI), R11
-	MOVQ (TILE_A+40)(DI), R12
-	MOVQ (TILE_A+48)(DI), R13
-	XORL SI, SI
+	SEVENPOINTERS
+	ALLRUNS(STEP7X32, 4)
 
-run:
-	MOVQ TILE_RUN(DI), CX
-	SUBQ $2, CX
-	JLT  rest
-
-two:
-	STEP7X32(0)
-	STEP7X32(1)
-	ADDQ $8, SI
-	ADDQ $256, BX
-	SUBQ $2, CX
-	JGE  two
-
-rest:
-	ADDQ $2, CX
-	JLE  next
-	STEP7X32(0)
-	ADDQ $4, SI
-	ADDQ $128, BX
-
-next:
-	ADDQ TILE_SKIP(DI), SI
-	DECQ DX
-	JNZ  run
-
-	STOREROW(0, Z4, Z5)
-	STOREROW(8, Z6, Z7)
-	STOREROW(16, Z8, Z9)
-	STOREROW(24, Z10, Z11)
+	STOREFOUR
 	STOREROW(32, Z12, Z13)
 	STOREROW(40, Z14, Z15)
 	STOREROW(48, Z16, Z17)
@@ -503,12 +527,7 @@ next:
 
 // func rows7x16(t *rowTile)
 TEXT ·rows7x16(SB), NOSPLIT, $0-8
-	MOVQ t+0(FP), DI
-	MOVQ TILE_B(DI), BX
-	MOVQ TILE_RUNS(DI), DX
-	COLUMNMASKS
-	CMPB TILE_SET(DI), $0
-	JNE  zero
+	BEGINROWS
 	LOADHALFROW(0, Z4)
 	LOADHALFROW(8, Z6)
 	LOADHALFROW(16, Z8)
@@ -528,39 +547,8 @@ zero:
 	VPXORQ Z16, Z16, Z16
 
 begin:
-	MOVQ (TILE_A+0)(DI), AX
-	MOVQ (TILE_A+8)(DI), R8
-	MOVQ (TILE_A+16)(DI), R9
-	MOVQ (TILE_A+24)(DI), R10
-	MOVQ (TILE_A+32)(DI), R11
-	MOVQ (TILE_A+40)(DI), R12
-	MOVQ (TILE_A+48)(DI), R13
-	XORL SI, SI
-
-run:
-	MOVQ TILE_RUN(DI), CX
-	SUBQ $2, CX
-	JLT  rest
-
-two:
-	STEP7X16(0)
-	STEP7X16(1)
-	ADDQ $8, SI
-	ADDQ $256, BX
-	SUBQ $2, CX
-	JGE  two
-
-rest:
-	ADDQ $2, CX
-	JLE  next
-	STEP7X16(0)
-	ADDQ $4, SI
-	ADDQ $128, BX
-
-next:
-	ADDQ TILE_SKIP(DI), SI
-	DECQ DX
-	JNZ  run
+	SEVENPOINTERS
+	ALLRUNS(STEP7X16, 4)
 
 	STOREHALFROW(0, Z4)
 	STOREHALFROW(8, Z6)
@@ -584,64 +572,18 @@ next:
 
 // func rows4x32(t *rowTile)
 TEXT ·rows4x32(SB), NOSPLIT, $0-8
-	MOVQ t+0(FP), DI
-	MOVQ TILE_B(DI), BX
-	MOVQ TILE_RUNS(DI), DX
-	COLUMNMASKS
-	CMPB TILE_SET(DI), $0
-	JNE  zero
-	LOADROW(0, Z4, Z5)
-	LOADROW(8, Z6, Z7)
-	LOADROW(16, Z8, Z9)
-	LOADROW(24, Z10, Z11)
+	BEGINROWS
+	LOADFOUR
 	JMP  begin
 
 zero:
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
+	ZEROFOUR
 
 begin:
-	MOVQ (TILE_A+0)(DI), AX
-	MOVQ (TILE_A+8)(DI), R8
-	MOVQ (TILE_A+16)(DI), R9
-	MOVQ (TILE_A+24)(DI), R10
-	XORL SI, SI
+	FOURPOINTERS
+	ALLRUNS(STEP4X32, 4)
 
-run:
-	MOVQ TILE_RUN(DI), CX
-	SUBQ $2, CX
-	JLT  rest
-
-two:
-	STEP4X32(0)
-	STEP4X32(1)
-	ADDQ $8, SI
-	ADDQ $256, BX
-	SUBQ $2, CX
-	JGE  two
-
-rest:
-	ADDQ $2, CX
-	JLE  next
-	STEP4X32(0)
-	ADDQ $4, SI
-	ADDQ $128, BX
-
-next:
-	ADDQ TILE_SKIP(DI), SI
-	DECQ DX
-	JNZ  run
-
-	STOREROW(0, Z4, Z5)
-	STOREROW(8, Z6, Z7)
-	STOREROW(16, Z8, Z9)
-	STOREROW(24, Z10, Z11)
+	STOREFOUR
 	VZEROUPPER
 	RET
 
@@ -657,35 +599,11 @@ next:
 	VMOVUPS Z1, (i*128+64)(R12); \
 	ADDQ DX, BX; \
 	ADDQ DX, SI; \
-	ROWOF32((i*4)(AX), Z2, Z4, Z5); \
-	ROWOF32((i*4)(AX)(R8*1), Z3, Z6, Z7); \
-	ROWOF32((i*4)(AX)(R8*2), Z2, Z8, Z9); \
-	ROWOF32((i*4)(AX)(R9*1), Z3, Z10, Z11); \
-	ROWOF32((i*4)(AX)(R8*4), Z2, Z12, Z13); \
-	ROWOF32((i*4)(AX)(R11*1), Z3, Z14, Z15); \
-	ROWOF32((i*4)(AX)(R9*2), Z2, Z16, Z17); \
-	ROWOF32((i*4)(R10), Z3, Z18, Z19); \
-	ROWOF32((i*4)(R10)(R8*1), Z2, Z20, Z21); \
-	ROWOF32((i*4)(R10)(R8*2), Z3, Z22, Z23); \
-	ROWOF32((i*4)(R10)(R9*1), Z2, Z24, Z25); \
-	ROWOF32((i*4)(R10)(R8*4), Z3, Z26, Z27); \
-	ROWOF32((i*4)(R10)(R11*1), Z2, Z28, Z29); \
-	ROWOF32((i*4)(R10)(R9*2), Z3, Z30, Z31)
+	GROUPROWS(ROWOF32, i*4)
 
 // func pack14x32(t *rowTile)
 TEXT ·pack14x32(SB), NOSPLIT, $0-8
-	MOVQ t+0(FP), DI
-	GROUPPOINTERS
-	CMPB TILE_SET(DI), $0
-	JNE  zero
-	LOADGROUPS
-	JMP  begin
-
-zero:
-	ZEROGROUPS
-	EXPECTGROUPS
-
-begin:
+	BEGINGROUPS
 	MOVQ BX, R12
 	MOVQ TILE_FROM(DI), BX
 	MOVQ TILE_LDB(DI), DX
@@ -736,35 +654,11 @@ next:
 #define STEP14X16D(i) \
 	VMOVUPS (i*128)(BX), Z0; \
 	VMOVUPS (i*128+64)(BX), Z1; \
-	ROWOF16((i*8)(AX), Z2, Z4, Z5); \
-	ROWOF16((i*8)(AX)(R8*1), Z3, Z6, Z7); \
-	ROWOF16((i*8)(AX)(R8*2), Z2, Z8, Z9); \
-	ROWOF16((i*8)(AX)(R9*1), Z3, Z10, Z11); \
-	ROWOF16((i*8)(AX)(R8*4), Z2, Z12, Z13); \
-	ROWOF16((i*8)(AX)(R11*1), Z3, Z14, Z15); \
-	ROWOF16((i*8)(AX)(R9*2), Z2, Z16, Z17); \
-	ROWOF16((i*8)(R10), Z3, Z18, Z19); \
-	ROWOF16((i*8)(R10)(R8*1), Z2, Z20, Z21); \
-	ROWOF16((i*8)(R10)(R8*2), Z3, Z22, Z23); \
-	ROWOF16((i*8)(R10)(R9*1), Z2, Z24, Z25); \
-	ROWOF16((i*8)(R10)(R8*4), Z3, Z26, Z27); \
-	ROWOF16((i*8)(R10)(R11*1), Z2, Z28, Z29); \
-	ROWOF16((i*8)(R10)(R9*2), Z3, Z30, Z31)
+	GROUPROWS(ROWOF16, i*8)
 
 // func doubles14x16(t *rowTile)
 TEXT ·doubles14x16(SB), NOSPLIT, $0-8
-	MOVQ t+0(FP), DI
-	GROUPPOINTERS
-	CMPB TILE_SET(DI), $0
-	JNE  zero
-	LOADGROUPS
-	JMP  begin
-
-zero:
-	ZEROGROUPS
-	EXPECTGROUPS
-
-begin:
+	BEGINGROUPS
 	MOVQ TILE_AHEAD(DI), SI
 
 run:
@@ -812,63 +706,17 @@ next:
 
 // func doubles4x16(t *rowTile)
 TEXT ·doubles4x16(SB), NOSPLIT, $0-8
-	MOVQ t+0(FP), DI
-	MOVQ TILE_B(DI), BX
-	MOVQ TILE_RUNS(DI), DX
-	COLUMNMASKS
-	CMPB TILE_SET(DI), $0
-	JNE  zero
-	LOADROW(0, Z4, Z5)
-	LOADROW(8, Z6, Z7)
-	LOADROW(16, Z8, Z9)
-	LOADROW(24, Z10, Z11)
+	BEGINROWS
+	LOADFOUR
 	JMP  begin
 
 zero:
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
-	VPXORQ Z7, Z7, Z7
-	VPXORQ Z8, Z8, Z8
-	VPXORQ Z9, Z9, Z9
-	VPXORQ Z10, Z10, Z10
-	VPXORQ Z11, Z11, Z11
+	ZEROFOUR
 
 begin:
-	MOVQ (TILE_A+0)(DI), AX
-	MOVQ (TILE_A+8)(DI), R8
-	MOVQ (TILE_A+16)(DI), R9
-	MOVQ (TILE_A+24)(DI), R10
-	XORL SI, SI
+	FOURPOINTERS
+	ALLRUNS(STEP4X16D, 8)
 
-run:
-	MOVQ TILE_RUN(DI), CX
-	SUBQ $2, CX
-	JLT  rest
-
-two:
-	STEP4X16D(0)
-	STEP4X16D(1)
-	ADDQ $16, SI
-	ADDQ $256, BX
-	SUBQ $2, CX
-	JGE  two
-
-rest:
-	ADDQ $2, CX
-	JLE  next
-	STEP4X16D(0)
-	ADDQ $8, SI
-	ADDQ $128, BX
-
-next:
-	ADDQ TILE_SKIP(DI), SI
-	DECQ DX
-	JNZ  run
-
-	STOREROW(0, Z4, Z5)
-	STOREROW(8, Z6, Z7)
-	STOREROW(16, Z8, Z9)
-	STOREROW(24, Z10, Z11)
+	STOREFOUR
 	VZEROUPPER
 	RET
