@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds, tests and runs paddle_mps. `./build.sh help` lists the commands.
 #
-# All output stays in the checkout and is git-ignored: build/ (link lists, logs), dist/ (wheels),
-# .venv* (Python packages, pinned in pyproject.toml) and the library inside python/paddle_mps. The
-# system's Python is used only to create virtual environments.
+# Output stays in the checkout and is git-ignored: build/ (link lists, logs), dist/ (wheels), .venv* (Python packages, pinned in
+# pyproject.toml) and the library inside python/paddle_mps; what can be made again is cached in ~/.cache/paddle-mps. Tests, checks
+# and benchmarks are rows of tests/parts.toml, which tests/runner runs.
 set -eu
 caller=$(pwd)
 cd "$(dirname "$0")"
@@ -24,8 +24,10 @@ usage: ./build.sh COMMAND
                   suites groups of cases take turns from commit to commit; the output counts the others
   test long       the same with PADDLE_MPS_LONG=1: run the cases of all turns and all packages, fuzz the C
                   interface for an hour and every other fuzz target for 30 s, soak each place with ten
-                  million operators, not 1.5 million, and, on Linux, run all of test darwin; where test triton has
-                  been run, its kernels with Triton 3.6 to 3.8 too, and with TRITON_SOURCE bench triton-core
+                  million operators, not 1.5 million, plant the faults of tests/mutation one by one, each of which
+                  has to fail its test, and run all of test onnx, serve and peers, and on Linux of test triton, also with
+                  Triton 3.6 to 3.8, and test darwin; with TRITON_SOURCE bench triton-core
+  test PART...    run some parts by name: `python3 tests/parts.py list` prints them
   test op NAME    run all tests of one operator: table, kernels, conformance on each device
   test peers      compare with PaddlePaddle, which is installed into .venv-peers
   test paddle-suite [--only REGEX] [--list]
@@ -61,9 +63,11 @@ usage: ./build.sh COMMAND
   bench arm64     count the instructions of the CPU's loops on arm64 under an emulator, NEON beside portable (Linux)
   bench code [REV]
                   print sizes, comments and import cycles of REV and of the working tree
-  bench pair [-rounds N] [-only REGEX] REV NAME [ARGS]
+  bench pair [-rounds N] [-only REGEX] [-script] REV NAME [ARGS]
                   run bench/NAME of REV and of the working tree alternately; print each ratio
-  check           check formatting, linters, types, all shaders, generated files and that the tree is clean
+  check [PART...] check formatting, linters, types, all shaders, generated files and that the tree is clean
+  ci              check, test, and test peers, darwin, onnx, serve, tritonserver and triton, with one summary
+  prepare NEED    build or install what a part of tests/parts.toml needs
   clean           remove all output of this script
 
 environment:
@@ -72,13 +76,10 @@ environment:
   LLVM               version of clang and lld for darwin
   PADDLE_MPS_DEVICE  the device behind mps: see docs/environment.md
   PADDLE_MPS_SAMPLE  the turn of test and test darwin, a number, by default that of commits; empty: all turns
+  PADDLE_MPS_CACHE   the folder for compiled shaders, exact answers and the list of parts that have passed, by default
+                     ~/.cache/paddle-mps; empty: none outside the checkout
 EOF
 }
-
-# Pinned tools that are Go programs; the Python ones are pinned in pyproject.toml.
-gofumpt=mvdan.cc/gofumpt@v0.12.0
-staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2 # 2026.2.2
-actionlint=github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # mistake WHAT: ends with the usage and, last, what is wrong with the command line.
 mistake() {
@@ -175,9 +176,10 @@ link_flags() {
 shaders_stripped() {
     mkdir -p build/shaders
     separator='{"Replace": {'
-    for file in kernels/metal/msl/*.metal; do
-        to=build/shaders/${file##*/}
-        sed -e 's|^ *||' -e 's| *//.*||' "$file" >"$to.$$"
+    for file in kernels/metal/msl/*.metal tritonlang/emit/prelude.metal; do
+        to=build/shaders/$(echo "$file" | tr / _)
+        # A line that begins with //! is the name of a function.
+        sed -e 's|^ *||' -e '/^\/\/!/!s| *//.*||' "$file" >"$to.$$"
         mv "$to.$$" "$to" # whole at any time: another build may read it
         printf '%s\n"%s": "%s"' "$separator" "$root/$file" "$root/$to"
         separator=,
@@ -367,128 +369,6 @@ darwin() {
     for_mac wheel
 }
 
-# part NAME FORMAT COMMAND...: runs one part of `test` or `check` and counts it; never fails.
-# FORMAT tells tests/count.py how to read the output: go (test2json), junit, lines or status.
-part() {
-    name=$1 format=$2 log=build/parts/$1.log
-    shift 2
-    say "$name"
-    status=0 since=$(date +%s)
-    "$@" >"$log" 2>&1 || status=$?
-    .venv/bin/python tests/count.py add build/parts "$name" "$format" "$status" $(($(date +%s) - since))
-}
-
-# aside FUNCTION ARGUMENT...: the parts that a function runs, each of which keeps one processor busy, beside the parts up
-# to `join`, which prints what they said.
-aside() {
-    beside=$1
-    "$@" >"build/parts/$1.said" 2>&1 &
-    trap 'end $!; exit 130' INT # what is in the background ignores it
-}
-# end PROCESS: ends it and what it has started.
-end() {
-    started_by=$(pgrep -P "$1")
-    kill "$1"
-    for child in $started_by; do end "$child"; done
-}
-join() {
-    wait
-    trap - INT
-    cat "build/parts/$beside.said"
-}
-
-# parts_begin and parts_end enclose parts; parts_end prints the sum and fails if a part has failed.
-parts_begin() { rm -rf build/parts && mkdir -p build/parts; }
-parts_end() { .venv/bin/python tests/count.py total build/parts; }
-
-go_test() {
-    experiment=$1
-    shift
-    GOEXPERIMENT=$experiment go test -timeout 30m -json "$@" # with an empty shader cache 10 minutes can be too few
-}
-
-# long: whether everything is to run, and not what has its turn at this commit.
-long() { [ "${PADDLE_MPS_LONG:-}" = 1 ]; }
-
-# take_turns: the number of the turn of what tests/sampling.py leaves out, that of commits. A shallow clone does not know
-# it, and takes the time of its commit.
-take_turns() {
-    if long; then
-        unset PADDLE_MPS_SAMPLE
-    elif [ -z "${PADDLE_MPS_SAMPLE+given}" ]; then
-        if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = true ]; then set -- log -1 --format=%ct; else set -- rev-list --count HEAD; fi
-        PADDLE_MPS_SAMPLE=$(git "$@" 2>/dev/null || echo 0)
-        export PADDLE_MPS_SAMPLE
-    fi
-}
-
-# go_race: the packages that share memory between threads, in three turns; with `test long` all but those that run
-# compilers and read source. -short takes less of what only one goroutine does, such as more shapes of one kernel; the part
-# go has all of it.
-go_race() {
-    race=$(go list ./... | grep -v '/tests/msl$\|/internal/lint$')
-    if ! long; then
-        case ${PADDLE_MPS_SAMPLE:+$((PADDLE_MPS_SAMPLE % 3))} in
-        0) share='alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)' ;;
-        1) share='kernels/host' ;;
-        2) share='kernels/metal\(/gpu\)\{0,1\}' ;;
-        *) share='alloc\|capi\|objc\|core/\(device\|profile\|program\|runtime\|slot\)\|kernels/\(host\|metal\|metal/gpu\)' ;;
-        esac
-        all=$(echo "$race" | wc -l)
-        race=$(echo "$race" | grep "paddle-mps/\\($share\\)\$")
-        echo "left out $((all - $(echo "$race" | wc -l))): packages that have their turn at another commit, or run here with test long"
-    fi
-    # shellcheck disable=SC2086  # import paths have no blanks
-    go_test "$simd" -race -short $race
-}
-
-# Exact answers that take mpmath long are kept in build/oracles for the parts and runs after this one.
-export PADDLE_MPS_ORACLES="$root/build/oracles"
-
-# go_portable: the kernels without SIMD. Shaders and graphs have no other form without it, and only what they are compared
-# with has: they run with `test long`, for some shapes. With -short the modes of the host device take turns.
-go_portable() {
-    short=0
-    if long; then
-        go_test '' -short ./kernels/metal/shaders ./kernels/metal/graphs || short=$?
-        # shellcheck disable=SC2046  # import paths have no blanks
-        set -- $(go list ./kernels/... | grep -v '/metal/\(shaders\|graphs\)$')
-    else
-        echo "left out $(go list ./kernels/metal/... | wc -l): packages that run here with test long only"
-        go_test '' -short ./kernels/host || short=$?
-        set -- ./kernels ./kernels/host/vec/...
-    fi
-    go_test '' "$@" && return $short
-}
-
-# go_invariants: with -short the largest tensors, whose freed memory takes long to overwrite, take turns.
-go_invariants() {
-    if long; then set --; else set -- -short; fi
-    go_test "$simd" -tags invariants "$@" ./alloc ./core/runtime ./core/slot
-}
-
-py_test() {
-    report=build/parts/$1.xml
-    shift
-    .venv/bin/python -m pytest --quiet --junitxml="$report" "$@"
-}
-
-# conformance NAME OPTION...: the suite. For its many small cases pytest catches what Python prints and no more: what C
-# prints is in the log of the part.
-conformance() {
-    report_as=$1
-    shift
-    py_test "$report_as" --capture=sys -p no:logging tests/conformance "$@"
-}
-
-# conformance_mps NAME LIMIT OPTION...: the suite on the emulated mps device; -1 runs nothing on the caller.
-# The options are pytest's: which cases.
-conformance_mps() {
-    report_as=$1 limit=$2
-    shift 2
-    PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=$limit conformance "$report_as" "$@"
-}
-
 # on_mock MACOS PREFER COMMAND...: runs it with the Metal device on the mock of Apple's libraries, and nothing after it.
 on_mock() (
     export FAKEMETAL_STRICT=1 FAKEMETAL_MACOS="$1" PADDLE_MPS_PREFER="$2" MPS_VERBOSE=0
@@ -496,343 +376,6 @@ on_mock() (
     shift 2
     "$@"
 )
-
-# conformance_metal NAME PREFER MACOS OPTION...: the suite on the mock, with worst-case arithmetic and without CPU
-# fallback. Sources of shaders are kept for shaders_listed.
-conformance_metal() {
-    report_as=$1 prefer=$2 macos=$3
-    shift 3
-    mkdir -p build/sources
-    FAKEMETAL_SOURCES=$root/build/sources FAKEMETAL_WORST=1 PADDLE_MPS_FALLBACK=0 on_mock "$macos" "$prefer" \
-        conformance "$report_as" "$@"
-}
-
-# shaders_listed: whether `check` compiles all shaders that the conformance suite has compiled.
-shaders_listed() { GOEXPERIMENT=$simd go run -overlay build/overlay.json ./tests/msl -lists build/sources; }
-
-# replay PLACE [--traced | --every N]: Paddle's recorded answers, on the device behind PLACE, or by traced functions. On the mock, what
-# has no kernel there runs on the CPU.
-replay() { .venv/bin/python tests/peers/compare.py --place "$@" --replay tests/peers/paddle_3_3_1.json; }
-# gradients PLACE [--traced]: Paddle's recorded gradients, likewise.
-gradients() { .venv/bin/python tests/peers/gradients.py --place "$@" --replay tests/peers/gradients_3_3_1.json; }
-gradients_host() { PADDLE_MPS_DEVICE=host gradients mps; }
-replay_host() { PADDLE_MPS_DEVICE=host replay mps; }
-
-# differential: random programs on cpu and mps against NumPy, the same for a few seconds; with `test long`, 100,000 others.
-differential() {
-    if [ "${PADDLE_MPS_LONG:-}" = 1 ]; then set -- "$@" --programs 100000; else set -- "$@" --seconds 5 --seed 1; fi
-    .venv/bin/python tests/differential/run.py "$@"
-}
-differential_traced() { PADDLE_MPS_DEVICE=host differential --traced; }
-differential_host() { PADDLE_MPS_DEVICE=host differential; }
-differential_queue() { PADDLE_MPS_DEVICE=host PADDLE_MPS_INLINE=-1 differential; }
-
-# refusals NAME: what Apple's compilers refuse, one after the other, is computed in another way. With `test long` this
-# takes hours, and goes on where it was ended with the same build.
-refusals() { FAKEMETAL_WORST=1 py_test "$1" tests/refusals --resume "build/$1.finished"; }
-
-# conformance_refused NAME OPTION...: the suite with all shaders and graphs refused, which the CPU then computes.
-conformance_refused() { FAKEMETAL_REFUSE='*' conformance "$@"; }
-
-# fuzz TIME PACKAGE...: each fuzz target of these packages for that time.
-fuzz() {
-    time=$1
-    shift
-    GOEXPERIMENT=$simd go test -list '^Fuzz' "$@" | awk '
-        /^Fuzz/ { names = names " " $1 }
-        /^ok/   { n = split(names, f, " "); for (i = 1; i <= n; i++) print f[i], $2; names = "" }
-    ' | while read -r target package; do
-        echo "fuzz $target $package"
-        for attempt in 1 2 3; do
-            status=0
-            GOEXPERIMENT=$simd go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 1x "$package" </dev/null >build/fuzz.log 2>&1 || status=$?
-            cat build/fuzz.log
-            [ "$status" -ne 0 ] || break
-            # Before 1.27, Go may take the end of the time for a failure: https://go.dev/issue/75804.
-            [ "$attempt" -lt 3 ] && grep -q '^ *context deadline exceeded$' build/fuzz.log && ! grep -q 'Failing input' build/fuzz.log || exit 1
-        done
-    done
-}
-
-# conformance_parts: the suite on every device, but for those that run_tests has beside them. An operator in a dtype runs
-# in one of the turns that --every counts, with `test long` always.
-conformance_parts() {
-    part conformance-mps junit conformance_mps conformance-mps '' --every 3
-    part conformance-msl junit conformance_metal conformance-msl msl 13.0 --every 11
-    part conformance-mpsgraph junit conformance_metal conformance-mpsgraph mpsgraph 13.0 --every 7
-    part conformance-refused junit on_mock 13.0 '' conformance_refused conformance-refused --every 5
-    # What is done otherwise from macOS 14 on: bfloat16, int64 and nonzero; from 15: math modes, strides.
-    part conformance-macos-14 junit conformance_metal conformance-macos-14 mpsgraph 14.0 --every 5 -k 'bfloat16 or int64 or nonzero'
-    part conformance-macos-15 junit conformance_metal conformance-macos-15 mpsgraph 15.0 --every 7 -k 'bfloat16 or strided or transposed or reversed or misaligned'
-    part conformance-msl-15 junit conformance_metal conformance-msl-15 msl 15.0 --every 3 -k 'float32 and (same or broadcast)'
-}
-
-# replay_parts: Paddle's recorded answers and gradients on every device, and what the compilers of the mock refuse.
-replay_parts() {
-    part paddle-replay lines replay cpu
-    part paddle-traced lines replay cpu --traced
-    part gradients-traced lines gradients cpu --traced
-    part replay-mps lines replay_host
-    part replay-msl lines on_mock 13.0 msl replay mps --every 5
-    part replay-mpsgraph lines on_mock 13.0 mpsgraph replay mps
-    part gradients lines gradients cpu
-    part gradients-mps lines gradients_host
-    part gradients-msl lines on_mock 13.0 msl gradients mps
-    part gradients-mpsgraph lines on_mock 13.0 mpsgraph gradients mps
-    part refusals-msl junit on_mock 13.0 msl refusals refusals-msl
-    part refusals-mpsgraph junit on_mock 13.0 mpsgraph refusals refusals-mpsgraph
-}
-
-# parts_on_mock: what runs beside the parts of one process.
-parts_on_mock() {
-    conformance_parts
-    replay_parts
-}
-
-run_tests() {
-    lib
-    tool
-    mkdir -p build
-    need_browser
-    need_cmake
-    venv .venv test,demo,browser
-    if long; then fuzz_seconds=3600; else fuzz_seconds=10; fi
-    take_turns
-    parts_begin
-    rm -rf build/sources
-    sh tests/fakemetal/build.sh # before two parts do it at one time
-    aside parts_on_mock
-    part python junit py_test python tests --ignore=tests/machorun --ignore=tests/triton --ignore=tests/serve --ignore=tests/tritonserver --ignore=tests/readme --ignore=tests/package --ignore=tests/conformance --ignore=tests/refusals --ignore=tests/browser --ignore=tests/processes --ignore=tests/selftest
-    part processes junit py_test processes tests/processes
-    part readme junit py_test readme tests/readme
-    part browser junit py_test browser tests/browser
-    part conformance-cpu junit conformance conformance-cpu --every 3
-    part conformance-queue junit conformance_mps conformance-queue -1 --every 3
-    part c lines sh tests/c/run.sh
-    part fakemetal lines sh tests/fakemetal/run.sh
-    part package junit py_test package tests/package
-    part c-fuzz lines sh tests/fuzz/run.sh "$fuzz_seconds"
-    part differential lines differential_host
-    part differential-queue lines differential_queue
-    part differential-msl lines on_mock 13.0 msl differential
-    part differential-mpsgraph lines on_mock 13.0 mpsgraph differential
-    part differential-traced lines differential_traced
-    join
-    # Each of these keeps two processors busy by itself.
-    part go go go_test "$simd" ./...
-    part go-race go go_race
-    [ -z "$simd" ] || part go-portable go go_portable
-    part go-invariants go go_invariants
-    part shaders-listed lines shaders_listed
-    part selftest junit py_test selftest tests/selftest
-    if [ "${PADDLE_MPS_LONG:-}" != 1 ]; then
-        part onnx-fuzz status fuzz 30s ./onnx # files of models come from anywhere
-    else
-        part fuzz status fuzz 30s ./...
-        [ ! -d .venv-triton ] || part triton-frontend status triton_frontend
-        [ ! -d .venv-triton ] || part triton-versions status triton_versions
-        [ -z "${TRITON_SOURCE:-}" ] || part triton-core status triton_source core --least 0.95
-        [ "$(uname -s)" != Linux ] || { need_emulator && darwin_parts; }
-    fi
-    parts_end
-}
-
-# test_op NAME: what concerns one operator, of each part that has something about it. tests/operator says
-# which tests in Go those are; nothing here knows an operator.
-test_op() {
-    [ $# -eq 1 ] || mistake "test op: got $# arguments; want one, the name of an operator (./build.sh test op NAME)"
-    grep -q " $1\$" core/op/testdata/ids.golden || {
-        printf 'build.sh: there is no operator %s; for a new row, run go generate ./core/op first\n' "$1" >&2
-        exit 2
-    }
-    started=$(date +%s)
-    lib
-    venv .venv test,demo,browser
-    sh tests/fakemetal/build.sh
-    parts_begin
-    aside op_conformance "$1"
-    part op-table go go_test "$simd" ./core/op/...
-    part op-kernels go kernels_op "$1"
-    elsewhere=$(.venv/bin/python -c 'import sys; from paddle_mps.selftest import suite
-print(suite.BY_NAME[sys.argv[1]].get("elsewhere", ""))' "$1")
-    case $elsewhere in
-    '') ;;
-    *.py) part op-python junit py_test op-python "$elsewhere" ;;
-    *) part op-python junit py_test op-python tests/python/test_paddle_answers.py ;;
-    esac
-    part op-paddle lines replay_op "$1"
-    join
-    say "$1: $(($(date +%s) - started)) s"
-    parts_end
-}
-
-# op_conformance NAME: the cases of one operator on every device.
-op_conformance() {
-    part op-cpu junit conformance op-cpu --operator "$1"
-    part op-mps junit conformance_mps op-mps '' --operator "$1"
-    part op-queue junit conformance_mps op-queue -1 --operator "$1"
-    part op-msl junit conformance_metal op-msl msl 13.0 --operator "$1"
-    part op-mpsgraph junit conformance_metal op-mpsgraph mpsgraph 13.0 --operator "$1"
-    part op-macos-15 junit conformance_metal op-macos-15 mpsgraph 15.0 --operator "$1"
-}
-
-# kernels_op NAME: the tests in Go that go over operators, for this one.
-kernels_op() {
-    go run ./tests/operator "$1" >build/parts/operator.txt || return 1
-    # shellcheck disable=SC2046  # names of packages have no blanks
-    go_test "$simd" -run "$(head -n 1 build/parts/operator.txt)" $(tail -n +2 build/parts/operator.txt)
-}
-
-# replay_op NAME: Paddle's recorded answers to expressions of that operator, or with its name as a word.
-replay_op() {
-    .venv/bin/python tests/peers/compare.py --replay tests/peers/paddle_3_3_1.json --operator "$1" >build/parts/replay.txt
-    replayed=$?
-    cat build/parts/replay.txt
-    grep -q '^ok \|^FAIL ' build/parts/replay.txt || echo "skip $1: no expression of tests/peers has it"
-    return $replayed
-}
-
-# conformance_darwin NAME CASES EVERY VARIABLE...: the suite, or the cases that an expression picks, or one in EVERY of
-# them, on the library for macOS, with these in the environment of its process.
-conformance_darwin() {
-    name=$1 cases=$2 machorun=$root/build/machorun
-    export MACHORUN_EVERY="$3"
-    shift 3
-    MACHORUN_SERVER="env PADDLE_MPS_METAL_LIBRARY=$machorun/libfakemetal.dylib FAKEMETAL_CACHE=$machorun/shadercache \
-        FAKEMETAL_CXX=aarch64-linux-gnu-g++ FAKEMETAL_STRICT=1 FAKEMETAL_WORST=1 PADDLE_MPS_FALLBACK=0 $* \
-        sh $root/tests/machorun/exec.sh $machorun/server" py_test "$name" tests/machorun ${cases:+-k "$cases"}
-}
-
-# Shaders of all dtypes would take g++ as long as everything else here together; they run as code for this
-# machine in conformance-metal.
-test_darwin() {
-    need_emulator
-    lib
-    venv .venv test,demo,browser
-    take_turns
-    parts_begin
-    darwin_parts
-    parts_end
-}
-
-# arm64_go: the innermost loops as code for Linux on arm64, where GCC compiles what Clang compiles for a Mac.
-arm64_go() {
-    GOOS=linux GOARCH=arm64 CGO_ENABLED=1 CC=aarch64-linux-gnu-gcc go_test '' -short \
-        -exec 'qemu-aarch64 -L /usr/aarch64-linux-gnu' ./kernels/host/vec
-}
-
-# darwin_parts: of shaders and graphs one case in a few, which PADDLE_MPS_LONG=1 lifts.
-darwin_parts() {
-    for_mac lib
-    part darwin-build status sh tests/machorun/build.sh
-    part darwin-c lines sh tests/machorun/run.sh
-    part darwin-go go for_mac sh tests/machorun/go.sh test
-    part arm64-go go arm64_go
-    part darwin-go-rest lines sh tests/machorun/go.sh skipped
-    part darwin-host junit conformance_darwin darwin-host '' 1 PADDLE_MPS_DEVICE=host
-    part darwin-shaders junit conformance_darwin darwin-shaders 'float32 or int64 or bool or failures or all_cases' 5 PADDLE_MPS_DEVICE=metal
-    part darwin-graphs junit conformance_darwin darwin-graphs '' 10 PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph
-}
-
-# need_peers GROUPS: PaddlePaddle in .venv-peers.
-need_peers() {
-    need_python
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        missing 'Python 3.11 or later (for the NumPy of the recorded answers)' \
-            'apt-get install python3.11 python3.11-venv    # then set PYTHON=python3.11' \
-            'brew install python@3.13'
-    lib
-    venv .venv-peers "$1"
-}
-
-# paddle_suite: Paddle's own tests, from its source, over this library and over PaddlePaddle.
-paddle_suite() {
-    need_peers peers,paddle-suite
-    .venv-peers/bin/python tests/paddle_suite/run.py "$@"
-}
-
-peers() {
-    need_peers peers
-    peers_status=0
-    .venv-peers/bin/python tests/peers/exchange.py || peers_status=1
-    .venv-peers/bin/python tests/peers/surface.py || peers_status=1
-    .venv-peers/bin/python tests/peers/compare.py || peers_status=1
-    .venv-peers/bin/python tests/peers/gradients.py || peers_status=1
-    .venv-peers/bin/python tests/peers/coverage.py || peers_status=1
-    return $peers_status
-}
-
-# triton: kernels written in Triton through the plug-in, on the mock, against NumPy; see tests/triton/run.py.
-triton() {
-    need_python
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-        missing 'Python 3.11 or later (for triton 3.9.0)' \
-            'apt-get install python3.11 python3.11-venv    # then PYTHON=python3.11 ./build.sh test triton' \
-            'triton has no wheels for a Mac'
-    lib
-    sh tests/fakemetal/build.sh
-    venv .venv-triton triton
-    triton_status=0
-    with_triton triton .venv-triton/bin/python tests/triton/run.py "$@" || triton_status=1
-    triton_frontend "$@" || triton_status=1
-    [ $# -gt 0 ] || triton_random || triton_status=1
-    with_triton triton .venv-triton/bin/python -m pytest --quiet tests/triton || triton_status=1
-    return $triton_status
-}
-
-# with_triton CACHE COMMAND...: runs it on the mock with the plug-in and the detector of races, and keeps compiled kernels in
-# build/CACHE.
-with_triton() (
-    export TRITON_CACHE_DIR="$root/build/$1" PADDLE_MPS_TRITON=1 FAKEMETAL_RACES=1 FAKEMETAL_ADDRESSES=1
-    shift
-    on_mock 15.0 '' "$@"
-)
-
-# triton_frontend [NAME...]: the same kernels without Triton's compiled module, a fifth of them at each commit, or all with
-# PADDLE_MPS_LONG=1.
-triton_frontend() (
-    take_turns
-    with_triton triton .venv-triton/bin/python tests/triton/run.py --frontend --every 5 "$@"
-)
-
-# triton_versions: the same kernels with the wheels of the other versions that the plug-in supports.
-triton_versions() (
-    versions_status=0
-    for version in 3-6 3-7 3-8; do
-        venv ".venv-triton-$version" "triton-$version"
-        with_triton "triton-$version" ".venv-triton-$version/bin/python" tests/triton/run.py || versions_status=1
-    done
-    return $versions_status
-)
-
-# triton_random: random programs, other ones at each commit, with Triton's compiled module and without it.
-triton_random() (
-    take_turns
-    if long; then seconds=300; else seconds=15; fi
-    random_status=0
-    for how in '' --frontend; do
-        # shellcheck disable=SC2086  # an option or none
-        with_triton triton-random .venv-triton/bin/python tests/triton/fuzz.py $how --seconds $seconds --first "${PADDLE_MPS_SAMPLE:-0}0000" || random_status=1
-    done
-    rm -rf "$root/build/triton-random"
-    return $random_status
-)
-
-# triton_source PROGRAM ARGUMENT...: a program of tests/triton that runs files of Triton's source, with PyTorch beside it.
-# Its wheel for CUDA takes 5 GB; with PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu it is one for the CPU.
-triton_source() {
-    need_python
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-        missing 'Python 3.10 or later (for triton 3.6.0)' \
-            'apt-get install python3.11 python3.11-venv    # then set PYTHON=python3.11' \
-            'triton has no wheels for a Mac'
-    lib
-    sh tests/fakemetal/build.sh
-    venv .venv-triton-source triton-source
-    program=$1
-    shift
-    with_triton triton .venv-triton-source/bin/python "tests/triton/$program.py" "$@"
-}
 
 # demo_triton [NAME | FILE.py]: examples written in Triton, or a program of the user; without arguments, all examples.
 demo_triton() {
@@ -853,40 +396,12 @@ demo_triton() {
     done
 }
 
-onnx() {
-    need_python
-    lib
-    venv .venv-onnx onnx
-    onnx_status=0
-    .venv-onnx/bin/python tests/onnx/run.py || onnx_status=1
-    # What the tests of the replacement expect is what onnxruntime itself does.
-    for module in onnxruntime paddle_mps.onnxruntime; do
-        ONNXRUNTIME_MODULE=$module .venv-onnx/bin/python -m pytest --quiet tests/python/test_onnxruntime.py || onnx_status=1
-    done
-    .venv-onnx/bin/python -m pytest --quiet tests/onnx/microsoft.py tests/onnx/quantized.py tests/onnx/elements.py tests/onnx/strings.py tests/onnx/training.py || onnx_status=1
-    .venv-onnx/bin/python tests/onnx/programs.py || onnx_status=1
-    return $onnx_status
-}
-
-exports() {
-    lib
-    venv .venv-exports exports
-    .venv-exports/bin/python tests/onnx/exports.py "$@"
-}
-
 # need_tritonserver: the server in .venv-tritonserver. Its package names NumPy 1 and others, which the server itself needs not.
 need_tritonserver() {
     [ "$(uname -s)" = Linux ] || { echo 'build.sh: there is a tritonserver for Linux only' >&2 && exit 1; }
     lib
     venv .venv-tritonserver tritonserver
     pip .venv-tritonserver install --no-deps nvidia-pytriton==0.7.0
-}
-
-tritonserver() {
-    need_tritonserver
-    .venv-tritonserver/bin/python -m pytest --quiet tests/tritonserver "$@" || return 1
-    need_serve
-    .venv-serve/bin/python -m pytest --quiet tests/serve/test_comparison.py --live
 }
 
 # need_serve: the server of models, and its clients in .venv-serve.
@@ -901,135 +416,6 @@ need_serve() {
         : >.venv-serve/stamp
     }
     GOEXPERIMENT=$simd go build -o build/serve-load ./cmd/paddle-mps/internal/load
-    # The test of examples/fleet is left out where there is none.
-    command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || debian haproxy || true
-}
-
-# need_clients: promtool, and the perf_analyzer that runs on Debian 12, in build/clients. Debian's packages are unpacked there and
-# not installed, because the one of promtool would start a server. A test whose program is missing is skipped and says so.
-need_clients() {
-    [ "$(go env GOOS)-$(go env GOARCH)" = linux-amd64 ] && command -v apt-get >/dev/null || return 0
-    clients=$root/build/clients
-    if [ ! -f "$clients/stamp" ]; then
-        say 'installing promtool and perf_analyzer into build/clients'
-        rm -rf "$clients" && mkdir -p "$clients/debian"
-        # perf_analyzer is linked with libb64 and CUDA's runtime; it asks a server that has no GPU.
-        pip .venv-serve install --no-deps --target "$clients/python" tritonclient==2.51.0 nvidia-cuda-runtime-cu12==12.6.77
-        (
-            [ "$(id -u)" != 0 ] || apt-get update
-            cd "$clients/debian"
-            apt-get download prometheus libb64-0d
-            for package in *.deb; do dpkg -x "$package" .; done
-            rm ./*.deb
-        ) >build/clients.log 2>&1 || return 0
-        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s:%s" exec "%s" "$@"\n' "$clients/debian/usr/lib/x86_64-linux-gnu" \
-            "$clients/python/nvidia/cuda_runtime/lib" "$clients/python/bin/perf_analyzer" >"$clients/perf_analyzer"
-        chmod +x "$clients/perf_analyzer"
-        : >"$clients/stamp"
-    fi
-    export PATH="$clients/debian/usr/bin:$PATH" PERF_ANALYZER="$clients/perf_analyzer"
-}
-
-# serve: the server of models, asked by the clients that people have.
-serve() {
-    need_serve
-    need_clients
-    (cd tests/manifests && go test ./...) || return 1
-    serve_status=0
-    .venv-serve/bin/python -m pytest --quiet tests/serve || serve_status=1
-    # Requests, configurations and regions, each for a few seconds; with test long for longer, as all others.
-    fuzz 4s ./serve/... ./cmd/... >build/serve-fuzz.log 2>&1 || { cat build/serve-fuzz.log && serve_status=1; }
-    return $serve_status
-}
-
-bench() {
-    if [ $# -eq 0 ]; then
-        for file in bench/*.py bench/*/main.go; do basename "${file%/main.go}" .py; done
-        printf '%s\n' triton triton-core
-        return
-    fi
-    if [ "$1" = triton ]; then # what compiled kernels contain and ask of a GPU, and what compiling and launching costs
-        lib
-        GOEXPERIMENT=$simd go test -v -run 'Counts$' -bench Compile ./tritonlang || return 1
-        (bench triton_counts) || return 1
-        set -- triton_launch
-    fi
-    if [ "$1" = arm64 ]; then
-        [ "$(uname -s)" = Linux ] || { echo 'build.sh: bench arm64 is for Linux, whose emulator counts instructions' >&2 && exit 1; }
-        need_emulator
-        need_go
-        need_python
-        shift
-        "$python" bench/arm64.py "$@"
-        return
-    fi
-    if [ "$1" = pair ]; then venv .venv-bench bench; fi
-    if [ "$1" = triton-core ]; then
-        shift
-        triton_source core "$@"
-        return
-    fi
-    if [ -f "bench/$1/main.go" ]; then
-        lib
-        program=./bench/$1
-        shift
-        GOEXPERIMENT=$simd go run "$program" "$@"
-        return
-    fi
-    benchmark=bench/$(printf '%s' "$1" | tr - _).py # triton-cuda is a name too
-    [ -f "$benchmark" ] || mistake "bench: got '$1'; want a name that ./build.sh bench lists"
-    shift
-    lib
-    case $benchmark in bench/onnx.py)
-        venv .venv-exports exports
-        .venv-exports/bin/python "$benchmark" "$@"
-        return
-        ;;
-    esac
-    case $benchmark in bench/onnx_metal.py)
-        sh tests/fakemetal/build.sh
-        venv .venv-exports exports
-        PADDLE_MPS_FALLBACK=0 on_mock 15.0 '' .venv-exports/bin/python "$benchmark" "$@"
-        return
-        ;;
-    esac
-    case $benchmark in bench/tritonserver.py | bench/serve.py)
-        need_tritonserver
-        command -v wrk >/dev/null || debian wrk || missing wrk 'apt-get install wrk' 'brew install wrk'
-        need_serve
-        need_clients
-        .venv-tritonserver/bin/python "$benchmark" "$@"
-        return
-        ;;
-    esac
-    case $benchmark in bench/cpu.py | bench/functions.py | bench/programs.py) # PaddlePaddle is one of their columns
-        venv .venv-peers peers
-        case $benchmark in
-        bench/functions.py) ;;
-        *) # the other peers, found after what is in .venv-peers
-            bench_peers
-            .venv-bench/bin/python -c 'import site; print(*site.getsitepackages())' \
-                >"$(.venv-peers/bin/python -c 'import site; print(*site.getsitepackages())')/bench.pth"
-            ;;
-        esac
-        .venv-peers/bin/python "$benchmark" "$@"
-        return
-        ;;
-    esac
-    if [ "$benchmark" = bench/triton_cuda.py ]; then # PyTorch and Triton are those of the machine with the GPU
-        PYTHONPATH=python "$python" "$benchmark" "$@"
-        return
-    fi
-    case $benchmark in bench/triton_launch.py | bench/triton_counts.py)
-        sh tests/fakemetal/build.sh
-        venv .venv-triton triton
-        case $benchmark in *counts.py) export FAKEMETAL_COUNT=1 ;; esac
-        PADDLE_MPS_TRITON=1 on_mock 15.0 '' .venv-triton/bin/python "$benchmark" "$@"
-        return
-        ;;
-    esac
-    bench_peers
-    .venv-bench/bin/python "$benchmark" "$@"
 }
 
 # bench_peers: .venv-bench, with PyTorch where it installs.
@@ -1042,107 +428,72 @@ bench_peers() {
     }
 }
 
-# go_files and tree: what git would commit, so that environments and caches are left out.
-go_files() { git ls-files --cached --others --exclude-standard '*.go'; }
-sh_files() { git ls-files --cached --others --exclude-standard '*.sh' .ci/run capi/darwin/cc; }
-tree() { git ls-files --cached --others --exclude-standard | sort | xargs cksum; }
-
-formatted() {
-    # shellcheck disable=SC2046  # names of Go files have no blanks
-    unformatted=$(go run "$gofumpt" -l $(go_files)) || return 1
-    [ -z "$unformatted" ] || { printf 'not formatted by gofumpt:\n%s\n' "$unformatted"; return 1; }
-}
-
-with_simd() { GOEXPERIMENT=$simd "$@"; }
-without_simd() { GOEXPERIMENT='' "$@"; }
-py() { .venv/bin/python -m "$@"; }
-
-shell_lint() {
-    # shellcheck disable=SC2046  # names of scripts have no blanks
-    .venv/bin/shellcheck $(sh_files)
-}
-
-# workflow_lint: the shell in workflows is looked at as well.
-workflow_lint() { go run "$actionlint" -color=false -shellcheck .venv/bin/shellcheck -pyflakes=; }
-
-# generated: go generate must change nothing, whether or not the tree has uncommitted work.
-generated() {
-    tree >build/tree.before
-    go generate ./... || return 1
-    tree >build/tree.after
-    diff build/tree.before build/tree.after
-}
-
-# clean_tree: a check writes nothing; on a CI machine nothing may be uncommitted or untracked.
-clean_tree() {
-    git status --porcelain | diff "$1" - || return 1
-    if [ -n "${CI:-}" ] && [ -s "$1" ]; then
-        cat "$1"
-        return 1
-    fi
-}
-
-# shaders: every shader that the library can generate goes through a strict front end; see tests/msl.
-shaders() {
-    [ "$(uname -s)" = Linux ] || { echo 'skip shaders: on a Mac, .github/workflows/macos.yml has what Apple'"'"'s compiler checks' && return; }
-    need_clang
-    go run ./tests/msl
-}
-
-check() {
-    need_go
-    need_cc
-    git rev-parse --git-dir >/dev/null 2>&1 || missing 'git, or a git checkout,' \
-        'apt-get install git' 'xcode-select --install'
-    venv .venv test,demo,browser,check
-    parts_begin
-    git status --porcelain >build/status.before
-    part gofumpt status formatted
-    part vet status without_simd go vet ./...
-    part vet-simd status with_simd go vet ./...
-    part vet-darwin status for_mac go vet ./...
-    part staticcheck status without_simd go run "$staticcheck" ./...
-    part staticcheck-simd status with_simd go run "$staticcheck" ./...
-    part ruff status py ruff check
-    part ruff-format status py ruff format --check
-    part mypy status py mypy
-    part shellcheck status shell_lint
-    part actionlint status workflow_lint
-    part shaders lines shaders
-    grep '^ok' build/parts/shaders.log || true
-    part generated status generated
-    part clean-tree status clean_tree build/status.before
-    parts_end
-}
-
 clean() {
     rm -rf build dist .venv .venv-* examples/out .pytest_cache .mypy_cache .ruff_cache
     rm -f python/paddle_mps/libpaddlemps.*
     find . -name __pycache__ -type d -prune -exec rm -rf {} +
 }
 
+# need_python311: what the packages of some environments want.
+need_python311() {
+    need_python
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        missing 'Python 3.11 or later (for the NumPy of the recorded answers, and triton 3.9.0)' \
+            'apt-get install python3.11 python3.11-venv    # then set PYTHON=python3.11' \
+            'brew install python@3.13'
+}
+
+# bench_beside_paddle: PaddlePaddle, and the other peers, found after what is in .venv-peers.
+bench_beside_paddle() {
+    venv .venv-peers peers
+    bench_peers
+    .venv-bench/bin/python -c 'import site; print(*site.getsitepackages())' \
+        >"$(.venv-peers/bin/python -c 'import site; print(*site.getsitepackages())')/bench.pth"
+}
+
+# prepare NEED: builds or installs what a part of tests/parts.toml needs.
+prepare() {
+    mkdir -p build
+    case ${1:-} in
+    lib | tool) "$1" ;;
+    status) git status --porcelain >build/status.before ;; # for clean_tree of tests/check.sh
+    lib-darwin) for_mac lib ;;
+    mock) sh tests/fakemetal/build.sh ;;
+    go | cc) need_go && need_cc ;;
+    cmake | browser | emulator | serve | tritonserver | clang | python311) "need_$1" ;;
+    clients) # without haproxy the test of examples/fleet is left out
+        need_serve
+        command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || debian haproxy || true
+        sh tests/serve/clients.sh ;;
+    venv) [ $# -eq 3 ] || mistake "prepare venv: got $(($# - 1)) arguments; want folder and groups" && venv "$2" "$3" ;;
+    check)
+        need_go
+        need_cc
+        git rev-parse --git-dir >/dev/null 2>&1 || missing 'git, or a git checkout,' \
+            'apt-get install git' 'xcode-select --install'
+        venv .venv test,demo,browser,check
+        ;;
+    wrk) command -v wrk >/dev/null || debian wrk || missing wrk 'apt-get install wrk' 'brew install wrk' ;;
+    bench-peers) bench_peers ;;
+    bench-beside-paddle) bench_beside_paddle ;;
+    *) mistake "prepare: got '${1:-}'; want a need of tests/parts.toml" ;;
+    esac
+}
+
+# parts COMMAND...: the runner of tests, checks and benchmarks; see tests/runner.
+parts() {
+    need_python
+    "$python" -c 'import tomllib' 2>/dev/null || "$python" -c 'import pip._vendor.tomli' 2>/dev/null ||
+        missing 'Python 3.11 or later, or pip for an older one,' 'apt-get install python3-pip' 'brew install python@3.13'
+    exec "$python" tests/parts.py "$@"
+}
+
 command=${1:-help}
 [ $# -eq 0 ] || shift
 case $command in
-demo | lib | tool | wheel | tarball | darwin | bench | check | clean) "$command" "$@" ;;
+demo | lib | tool | wheel | tarball | darwin | clean | prepare) "$command" "$@" ;;
 install) install_to "$@" ;;
-test)
-    case ${1:-} in
-    '') run_tests ;;
-    long) PADDLE_MPS_LONG=1 && export PADDLE_MPS_LONG && run_tests ;;
-    op) shift && test_op "$@" ;;
-    peers) peers ;;
-    paddle-suite) shift && paddle_suite "$@" ;;
-    onnx) onnx ;;
-    exports) shift && exports "$@" ;;
-    tritonserver) shift && tritonserver "$@" ;;
-    serve) serve ;;
-    triton) shift && triton "$@" ;;
-    triton-tutorials) shift && triton_source tutorials "$@" ;;
-    darwin) test_darwin ;;
-    *) mistake "test: got '$1'; want nothing, long, op NAME, peers, paddle-suite, onnx, exports, tritonserver, serve, triton, triton-tutorials or darwin" ;;
-    esac
-    ;;
+test | bench | check | ci) parts "$command" "$@" ;;
 help | -h | --help) usage ;;
 *) mistake "got command '$command'; want one of those above" ;;
 esac

@@ -23,7 +23,7 @@
 //
 // Heaps that were made for one large block have bins of their own and serve only requests that leave
 // at most an eighth of what they find. Large blocks of many sizes would otherwise cut each other's
-// memory up: RATIONALE.md has the numbers of a replayed random walk. When memory is short they are cut
+// memory up: docs/design/memory.md has the numbers of a replayed random walk. When memory is short they are cut
 // like any other.
 //
 // # Streams

@@ -265,6 +265,17 @@ func TestDedicatedHeaps(t *testing.T) {
 	require.NoError(t, a.Close())
 }
 
+// A smaller request gets a heap of its own, so that the dedicated one serves the next request of its size.
+func TestDedicatedHeapsStayWhole(t *testing.T) {
+	a := New(Config{Source: &fakeSource{blind: true}})
+	free(t, a, mustAlloc(t, a, 100*miB, nil))
+	small := mustAlloc(t, a, 40*miB, nil)
+	require.Nil(t, small.prev)
+	require.Nil(t, small.next)
+	free(t, a, small)
+	require.NoError(t, a.Close())
+}
+
 // What idle heaps hold is bounded by what the program once had in use.
 func TestIdleHeapsMakeRoomForNewOnes(t *testing.T) {
 	source := &fakeSource{blind: true}

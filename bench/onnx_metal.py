@@ -45,6 +45,7 @@ def measure(name: str, path: pathlib.Path, feed: dict[str, Any], metal: Any) -> 
     import exports
 
     import paddle_mps
+    from paddle_mps._differences import between
 
     start = time.perf_counter()
     want = exports.model(path, "cpu")(feed)
@@ -58,7 +59,7 @@ def measure(name: str, path: pathlib.Path, feed: dict[str, Any], metal: Any) -> 
     paddle_mps.mps.synchronize()
     counts = {what: metal.fakemetal_count(what.encode()) for what in (*SHOWN, *NONE)}
     got = [x.numpy() for x in (made if isinstance(made, tuple) else (made,))]
-    worst = max(map(exports.difference, got, want))
+    worst = between(got, want, exports.difference)
     info = model._program.info()
     missed = [f"{counts[what]} {what}" for what in NONE if counts[what]]
     missed += [f"{info.cpu_steps} steps on the CPU"] if info.cpu_steps else []

@@ -285,10 +285,10 @@ def overhead(folder: pathlib.Path, times: int) -> bool:
     }
     text = json.dumps(head).encode()
     ask = (
-        f"POST /v2/models/one/infer HTTP/1.1\r\nHost: a\r\nContent-Length: {len(text) + size}\r\n"
+        f"POST /v2/models/one/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(text) + size}\r\n"
         f"Inference-Header-Content-Length: {len(text)}\r\n\r\n"
     ).encode()
-    look = b"GET /v2/models/one/stats HTTP/1.1\r\nHost: a\r\n\r\n"
+    look = b"GET /v2/models/one/stats HTTP/1.1\r\nHost: localhost\r\n\r\n"
     body = ask + text + np.random.default_rng(2).random(size // 4, np.float32).tobytes()
     with running.serving(str(folder / "one")) as we:
         host, port = we.http.split(":")

@@ -53,7 +53,11 @@ type call struct {
 	row *op.Row
 	in  []runtime.Operand
 	at  op.Attrs
-	out *runtime.Tensor // nil: the results are new
+	// Room for attributes of a call of the pool, all zero: the runtime keeps no part of it but lists of numbers, unless it traces.
+	room op.Attrs
+	out  *runtime.Tensor // nil: the results are new
+
+	displaced int32 // what marks new tensors; see placed
 }
 
 // bind reads a call from the caller's memory and copies what it needs. After an error no tensor is held.

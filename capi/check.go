@@ -25,6 +25,31 @@ func indexed(rt *runtime.Runtime, kind, index int32) (*runtime.Context, error) {
 	return rt.Context(place.Place{Kind: place.Kind(kind), Index: index})
 }
 
+// placed finds the device of a place for tensors: the CPU may have the index 1 + N, which marks those as displaced from mps:N.
+func placed(rt *runtime.Runtime, kind, index int32) (c *runtime.Context, displaced int32, err error) {
+	if place.Kind(kind) != place.CPUKind || index == 0 {
+		c, err = indexed(rt, kind, index)
+		return c, 0, err
+	}
+	if index < 0 || int(index) > rt.Count(place.MPSKind) {
+		return nil, 0, status.Errorf(status.Unavailable, "[place] cpu:%d does not exist; want index 0 for the CPU, or 1 + that of an mps device", index)
+	}
+	c, err = rt.Context(place.CPU)
+	return c, index, err
+}
+
+// displace marks tensors that were just made for a place.
+func displace(displaced int32, made ...*runtime.Tensor) {
+	if displaced == 0 {
+		return
+	}
+	for _, t := range made {
+		if t != nil {
+			t.Displace(displaced - 1)
+		}
+	}
+}
+
 // null is the error for a pointer argument that must not be null.
 func null(who string) error {
 	return status.Errorf(status.Invalid, "[%s] a pointer argument is null; want one to memory of the caller", who)

@@ -33,6 +33,15 @@ func contextOf(rt *runtime.Runtime, p C.place_in) (*runtime.Context, error) {
 	return indexed(rt, int32(p.kind), int32(p.index))
 }
 
+// placeOf is contextOf for tensors; see [placed].
+func placeOf(rt *runtime.Runtime, p C.place_in) (c *runtime.Context, displaced int32, err error) {
+	if p == nil {
+		c, err = rt.Context(place.CPU)
+		return c, 0, err
+	}
+	return placed(rt, int32(p.kind), int32(p.index))
+}
+
 // at runs the body of an exported function against the device of a place.
 func at(p C.place_in, body func(*runtime.Context) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {

@@ -30,7 +30,19 @@ func quick(release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) (*
 		C.error_keep(fault(err))
 		return 0
 	}
+	if t == nil {
+		return 1
+	}
 	return C.uint64_t(t.Handle())
+}
+
+// quickOn is quick for a body that makes no tensor. It returns x, whose tensor another thread may have freed when body returns: it
+// has no handle then, which would look like a failure.
+func quickOn(x, release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) error) C.uint64_t {
+	if quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) { return nil, body(rt, s) }) == 0 {
+		return 0
+	}
+	return x
 }
 
 // quickly is quick without the handling of failures.
@@ -202,7 +214,7 @@ func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 //export goFastCall
 func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, where, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
-		context, err := packedPlace(rt.Runtime, uint64(where))
+		context, displaced, err := packedTensorPlace(rt.Runtime, uint64(where))
 		if err != nil {
 			return nil, err
 		}
@@ -222,6 +234,7 @@ func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs u
 			free(rt.Runtime, made)
 			return nil, status.Errorf(status.Invalid, "[%s] makes %d tensors; want pmps_op_call, which hands out more than one", c.row.Name, len(made))
 		}
+		displace(displaced, made...)
 		return made[0], nil
 	})
 }
@@ -247,21 +260,21 @@ func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
 //
 //export goFastCallInto
 func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, output, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quickOn(output, release, on, func(rt runtime.Caller, s *runtime.Stream) error {
 		c, err := bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer c.release()
 		if err := c.admitted(nil, s); err != nil {
-			return nil, err
+			return err
 		}
 		out, err := operandOf(rt.Runtime, c.row, len(c.in), output, s)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer out.Release()
-		return out, rt.CallInto(c.row, c.in, c.at, out, s)
+		return rt.CallInto(c.row, c.in, c.at, out, s)
 	})
 }
 
@@ -273,21 +286,29 @@ func packedPlace(rt *runtime.Runtime, packed uint64) (*runtime.Context, error) {
 	return indexed(rt, int32(packed>>32), int32(packed))
 }
 
+// packedTensorPlace is packedPlace for tensors; see [placed].
+func packedTensorPlace(rt *runtime.Runtime, packed uint64) (c *runtime.Context, displaced int32, err error) {
+	if packed == ^uint64(0) {
+		return nil, 0, nil
+	}
+	return placed(rt, int32(packed>>32), int32(packed))
+}
+
 // goFastRead is pmps_fast_read. It returns x itself and no new handle. Instead of blocking on a tensor that
 // is still being written it is refused.
 //
 //export goFastRead
 func goFastRead(x, on C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
-	return quick(0, 0, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
+	return quickOn(x, 0, 0, func(rt runtime.Caller, _ *runtime.Stream) error {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
-			return nil, stale("tensor_read", "tensor", rt.HandleHistory(uint64(x)))
+			return stale("tensor_read", "tensor", rt.HandleHistory(uint64(x)))
 		}
 		defer t.Release()
 		if w := t.ReadWait(); w != 0 {
-			return nil, refused(w)
+			return refused(w)
 		}
-		return t, readInto(t, on, data, uint64(size))
+		return readInto(t, on, data, uint64(size))
 	})
 }
 
@@ -315,13 +336,13 @@ func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release, on C.uint64
 //
 //export goFastRelease
 func goFastRelease(tensors unsafe.Pointer, count C.uint64_t) {
-	if tensors == nil {
+	rt := started.Load()
+	if rt == nil || countable("fast_release", "tensors", tensors, uint64(count)) != nil {
 		return
 	}
-	quietly(func(rt *runtime.Runtime) {
-		// SAFETY: the C contract says that tensors points to count handles for the duration of the call.
-		for _, handle := range unsafe.Slice((*uint64)(tensors), uint64(count)) {
-			rt.Free(handle)
-		}
-	})
+	defer logPanic()
+	// SAFETY: the C contract says that tensors points to count handles for the duration of the call.
+	for _, handle := range unsafe.Slice((*uint64)(tensors), uint64(count)) {
+		rt.Free(handle)
+	}
 }

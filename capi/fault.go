@@ -45,6 +45,13 @@ func quietly(body func(*runtime.Runtime)) {
 	})
 }
 
+// logPanic is deferred by a free that is too frequent for [quietly]. A panic is logged, and there is no way to report it.
+func logPanic() {
+	if p := recover(); p != nil {
+		_ = bug(p)
+	}
+}
+
 // bug is the error for a panic, which is a defect of the library and must not end the process of the caller. Its
 // stack goes to the log.
 func bug(p any) error {

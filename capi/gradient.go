@@ -80,6 +80,13 @@ func goTensorRetainGrad(handle C.uint64_t) C.fault {
 	return onTensor("retain_grad", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { return t.Retain() })
 }
 
+// goTensorEndHistory is pmps_tensor_end_history.
+//
+//export goTensorEndHistory
+func goTensorEndHistory(handle C.uint64_t) C.fault {
+	return onTensor("end_history", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { t.EndHistory(); return nil })
+}
+
 // goTensorDetach is pmps_tensor_detach. The caller owns the handle.
 //
 //export goTensorDetach
@@ -90,6 +97,19 @@ func goTensorDetach(handle C.uint64_t, out *C.uint64_t) C.fault {
 		}
 		same, err := t.Alias()
 		return hand(out, same, err)
+	})
+}
+
+// goTensorWeaken is pmps_tensor_weaken. The caller owns the handle.
+//
+//export goTensorWeaken
+func goTensorWeaken(handle C.uint64_t, out *C.uint64_t) C.fault {
+	return onTensor("weaken", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null("weaken")
+		}
+		weak, err := t.Weak()
+		return hand(out, weak, err)
 	})
 }
 
@@ -121,12 +141,19 @@ func goTensorAddGradHook(handle C.uint64_t, hook C.pmps_grad_hook, deleter C.pmp
 					C.call_deleter(deleter, user)
 				}
 			},
+			Tag: tagOf(deleter, user),
 		})
 		if err == nil {
 			*id = C.uint64_t(n)
 		}
 		return err
 	})
+}
+
+// tagOf identifies what a caller will be given back by its deleter.
+func tagOf(deleter C.pmps_deleter, user C.uint64_t) runtime.Tag {
+	// SAFETY: the address of a function of C, as a number.
+	return runtime.Tag{Caller: uint64(uintptr(unsafe.Pointer(deleter))), Number: uint64(user)}
 }
 
 // lend is a handle of a gradient for a callback, which the lender frees. It is not the one that the pass has: the callback
@@ -159,11 +186,11 @@ func owned(rt *runtime.Runtime, who string, handle C.uint64_t) (*runtime.Tensor,
 //
 //export goTensorRemoveGradHook
 func goTensorRemoveGradHook(handle, id C.uint64_t, removed *C.bool) C.fault {
-	return onTensor("remove_grad_hook", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
+	return onTensor("remove_grad_hook", handle, func(*runtime.Runtime, *runtime.Tensor) error {
 		if removed == nil {
 			return null("remove_grad_hook")
 		}
-		*removed = C.bool(t.RemoveHook(uint64(id)))
+		*removed = C.bool(runtime.RemoveHook(uint64(id)))
 		return nil
 	})
 }
@@ -329,5 +356,6 @@ func functionOf(rt *runtime.Runtime, given *C.pmps_grad_function, operands int) 
 				C.call_deleter(deleter, user)
 			}
 		},
+		Tag: tagOf(deleter, user),
 	}
 }

@@ -117,11 +117,12 @@ func goOpCall(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe
 //export goOpCallOn
 func goOpCallOn(p C.place_in, id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		where, err := contextOf(rt, p)
+		where, displaced, err := placeOf(rt, p)
 		if err != nil {
 			return err
 		}
 		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
+			c.displaced = displaced
 			return results(calling(rt, on), c, where, s, outputs, count)
 		})
 	})
@@ -140,6 +141,7 @@ func results(rt runtime.Caller, c *call, where *runtime.Context, s *runtime.Stre
 		free(rt.Runtime, made)
 		return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", c.row.Name, len(made), *count)
 	}
+	displace(c.displaced, made...)
 	// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
 	to := unsafe.Slice(outputs, len(made))
 	for i, t := range made {

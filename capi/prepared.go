@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -30,7 +31,8 @@ var calls = sync.Pool{New: func() any { return &call{in: make([]runtime.Operand,
 func (c *call) recycle() {
 	c.release()
 	clear(c.in)
-	*c = call{in: c.in[:0]}
+	clear(c.room)
+	*c = call{in: c.in[:0], room: c.room[:0]}
 	calls.Put(c)
 }
 
@@ -72,6 +74,11 @@ func preparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (
 	if err := c.prepare(rt, given); err != nil {
 		return C.CALL_FAILED, err
 	}
+	return c.make(rt, given, on, results)
+}
+
+// make makes the call that prepare has read. It is a function of its own because of what it defers: see Runtime.compute.
+func (c *call) make(rt *runtime.Runtime, given *C.prepared, on C.uint64_t, results *C.described_list) (C.uint64_t, error) {
 	stream, err := using(on)
 	if err != nil {
 		return C.CALL_FAILED, err
@@ -81,7 +88,9 @@ func preparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (
 	if err != nil {
 		return C.CALL_FAILED, err
 	}
-	if !stream.Traces() {
+	if stream.Traces() {
+		c.at = slices.Clone(c.at) // graphs keep it
+	} else {
 		if work := c.work(where); work > heavyWork {
 			return C.CALL_HEAVY, nil
 		} else if given.unlocked == 0 && (work > smallWork || !c.onCPU(where)) {
@@ -110,7 +119,8 @@ func (c *call) prepare(rt *runtime.Runtime, given *C.prepared) (err error) {
 		return status.Errorf(status.Invalid, "[%s] got %d attributes; want %d", c.row.Name, len(attrs), len(c.row.Attrs))
 	}
 	if len(c.row.Attrs) > 0 {
-		c.at = make(op.Attrs, len(c.row.Attrs)) // programs keep it
+		c.room = slices.Grow(c.room, len(c.row.Attrs))[:len(c.row.Attrs)]
+		c.at = c.room
 	}
 	for i := range attrs {
 		if c.at[i], err = attrs[i].value(rt, c.row); err != nil {
@@ -127,7 +137,8 @@ func (c *call) target(rt *runtime.Runtime, given *C.prepared, on *runtime.Stream
 		c.out, err = operandOf(rt, c.row, len(c.in), given.where, on)
 		return nil, err
 	}
-	return packedPlace(rt, uint64(given.where))
+	where, c.displaced, err = packedTensorPlace(rt, uint64(given.where))
+	return where, err
 }
 
 // onCPU reports whether a call runs on the CPU, judged by its first tensor.
@@ -275,6 +286,7 @@ func (c *call) describeResults(rt runtime.Caller, where *runtime.Context, on *ru
 		free(rt.Runtime, made)
 		return C.CALL_MANY, nil
 	}
+	displace(c.displaced, made...)
 	results.count, results.listed = C.int64_t(len(made)), 0
 	if c.row.Many() {
 		results.listed = 1
@@ -406,13 +418,13 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 //
 //export goTensorDescribe
 func goTensorDescribe(handle C.uint64_t, to *C.described) C.uint64_t {
-	return quick(0, 0, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
+	return quickOn(handle, 0, 0, func(rt runtime.Caller, _ *runtime.Stream) error {
 		t := rt.Acquire(uint64(handle))
 		if t == nil {
-			return nil, stale("tensor", "tensor", rt.HandleHistory(uint64(handle)))
+			return stale("tensor", "tensor", rt.HandleHistory(uint64(handle)))
 		}
 		defer t.Release()
 		describe(t, to)
-		return t, nil
+		return nil
 	})
 }

@@ -278,18 +278,27 @@ func goProgramSave(handle C.uint64_t, path C.text_in) C.fault {
 // goProgramPrepare is pmps_program_prepare. It compiles on the calling thread.
 //
 //export goProgramPrepare
-func goProgramPrepare(handle C.uint64_t, dims unsafe.Pointer, count C.size_t) C.fault {
+func goProgramPrepare(handle C.uint64_t, dims, ranks unsafe.Pointer, count C.size_t) C.fault {
 	const who = "program_prepare"
 	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
 		lists, err := array[*int64](who, "inputs", dims, uint64(count))
 		if err != nil {
 			return err
 		}
+		lengths, err := array[int32](who, "ranks", ranks, uint64(count))
+		if err != nil {
+			return err
+		}
+		for i, in := range p.Inputs()[:min(len(p.Inputs()), len(lists))] {
+			if lists[i] != nil && int(lengths[i]) != in.Shape.Rank {
+				return status.Errorf(status.Invalid, "[%s] got %d sizes of input %d; want %d", who, lengths[i], i, in.Shape.Rank)
+			}
+		}
 		types, err := sizes(who, p.Inputs(), func(i, rank int) []int64 {
 			if lists[i] == nil {
 				return nil
 			}
-			// SAFETY: the C contract says that there are as many sizes as the input has dimensions.
+			// SAFETY: the C contract says that there are as many sizes as ranks says, which the loop above has compared.
 			return unsafe.Slice(lists[i], rank)
 		}, uint64(count))
 		if err != nil {

@@ -182,6 +182,10 @@ pmps_error *pmps_tensor_get_strings(const pmps_tensor *tensor, char **data, size
   return ENTER(goTensorGetStrings(BITS(tensor), data, size));
 }
 
+pmps_error *pmps_tensor_replace(pmps_tensor *tensor, pmps_tensor *other, pmps_tensor **same) {
+  return ENTER(goTensorReplace(BITS(tensor), BITS(other), OUT(same)));
+}
+
 pmps_error *pmps_tensor_retain(pmps_tensor *tensor, pmps_tensor **same) {
   return ENTER(goTensorRetain(BITS(tensor), OUT(same)));
 }
@@ -294,11 +298,15 @@ pmps_error *pmps_tensor_set_grad(pmps_tensor *tensor, pmps_tensor *grad) {
 
 pmps_error *pmps_tensor_zero_grad(pmps_tensor *tensor) { return ENTER(goTensorZeroGrad(BITS(tensor))); }
 
+pmps_error *pmps_tensor_end_history(pmps_tensor *tensor) { return ENTER(goTensorEndHistory(BITS(tensor))); }
+
 pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor) { return ENTER(goTensorRetainGrad(BITS(tensor))); }
 
 pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached) {
   return ENTER(goTensorDetach(BITS(tensor), OUT(detached)));
 }
+
+pmps_error *pmps_tensor_weaken(pmps_tensor *tensor, pmps_tensor **weak) { return ENTER(goTensorWeaken(BITS(tensor), OUT(weak))); }
 
 pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,
                                       uint64_t *id) {
@@ -361,8 +369,9 @@ void pmps_program_free(pmps_program *program) {
   if (!in_child) goProgramFree(BITS(program));
 }
 
-pmps_error *pmps_program_prepare(pmps_program *program, const int64_t *const *dims, size_t count) {
-  return ENTER(goProgramPrepare(BITS(program), IN(dims), count));
+pmps_error *pmps_program_prepare(pmps_program *program, const int64_t *const *dims, const int32_t *ranks,
+                                 size_t count) {
+  return ENTER(goProgramPrepare(BITS(program), IN(dims), IN(ranks), count));
 }
 
 pmps_error *pmps_program_run(pmps_program *program, pmps_tensor *const *inputs, size_t input_count,
@@ -580,6 +589,16 @@ uint64_t prepared_call(const prepared *call, described_list *results) {
 
 uint64_t program_call(const program_inputs *given, described_list *results) {
   return UNLIKELY(in_child) ? CALL_FAILED : goProgramCall((program_inputs *)given, CURRENT, results);
+}
+
+uint64_t *held_by(uint64_t caller, const uint64_t *tensors, uint64_t count, const uint64_t *programs, uint64_t program_count) {
+  return in_child ? NULL : goHeldBy(caller, (void *)(uintptr_t)tensors, count, (void *)(uintptr_t)programs, program_count);
+}
+
+bool held_unchanged(void) { return !in_child && goHeldUnchanged(); }
+
+void held_end(void) {
+  if (!in_child) goHeldEnd();
 }
 
 uint64_t tensor_describe(uint64_t handle, described *tensor) { return in_child ? 0 : goTensorDescribe(handle, tensor); }

@@ -623,6 +623,20 @@ static void *python_scalar(void *self, void *const *args, int64_t count) {
   return shaped(in, pmps_fast_scalar(f.number, x, kind, bits, take_one()), self, args, count);
 }
 
+/* What functions of the entry `index` are bound to: see paddlemps.h. */
+enum { VIEW_KEY, VIEW_BITS };
+
+/* index(tensor, dtype) of a function that is bound to VIEW_BITS. `otherwise` makes the call again, and so the error of one that fails. */
+static void *view_of_bits(const interpreter *in, uint64_t x, void *self, void *const *args) {
+  pmps_attr dtype;
+  pmps_tensor *view;
+  if (!read_dtype(in, args[1], &dtype)) return otherwise(in, self, args, 2, PMPS_PYTHON_UNUSUAL);
+  pmps_error *error = pmps_tensor_view((pmps_tensor *)(uintptr_t)x, (int32_t)dtype.value.i, &view);
+  if (!error) return tensor_of(in, (uint64_t)(uintptr_t)view, in->api.none);
+  pmps_error_free(error);
+  return otherwise(in, self, args, 2, PMPS_PYTHON_UNUSUAL);
+}
+
 static void *python_index(void *self, void *const *args, int64_t count) {
   pmps_python_function f;
   const uint8_t *kinds;
@@ -630,6 +644,7 @@ static void *python_index(void *self, void *const *args, int64_t count) {
   uint64_t x;
   pmps_index items[MAX_ITEMS];
   if (count != 2 || !read_handle(in, args[0], &x)) return otherwise(in, self, args, count, PMPS_PYTHON_UNUSUAL);
+  if (f.number == VIEW_BITS) return view_of_bits(in, x, self, args);
   int size = read_key(in, args[1], items);
   if (size < 0) return in->api.Py_IncRef(in->api.none), in->api.none;
   uint64_t view = pmps_fast_index(x, items, (uint64_t)size, take_one());
@@ -692,6 +707,39 @@ static void python_release(void *capsule) {
   }
 }
 
+/* ---- What the library holds of Python: see pmps_python_entries.held */
+
+enum { CLOSED, OPEN, VALID, CHANGED };
+
+/* Whether links show what they hold, from held to collected. It is decided once, by the first question: the collector goes through
+ * a link several times, and has to see the same each time. */
+static _Atomic int window = CLOSED;
+
+static uint64_t *python_held(uint64_t caller, const uint64_t *tensors, uint64_t count, const uint64_t *programs, uint64_t program_count) {
+  int closed = CLOSED;
+  if (!atomic_compare_exchange_strong(&window, &closed, OPEN)) return NULL;
+  uint64_t *found = held_by(caller, tensors, count, programs, program_count);
+  if (!found) window = CLOSED;
+  return found;
+}
+
+static void python_collected(uint64_t *found) {
+  free(found);
+  held_end();
+  window = CLOSED;
+}
+
+static bool shows(void) {
+  int open = OPEN;
+  if (window == OPEN) atomic_compare_exchange_strong(&window, &open, held_unchanged() ? VALID : CHANGED);
+  return window == VALID;
+}
+
+static int python_traverse(void *link, int (*visit)(void *object, void *arg), void *arg) {
+  void *items = *slot(link, any->api.tensor->link_offset);
+  return items && shows() ? visit(items, arg) : 0;
+}
+
 /* A function's address as an object pointer: POSIX allows the conversion, ISO C does not. */
 #define ENTRY(function) ((void *)(uintptr_t)(function))
 
@@ -716,6 +764,9 @@ bool pmps_python_init(const pmps_python_api *api, pmps_python_entries *entries) 
       .free = ENTRY(python_free),
       .traced = ENTRY(python_traced),
       .release = ENTRY(python_release),
+      .held = ENTRY(python_held),
+      .collected = ENTRY(python_collected),
+      .traverse = ENTRY(python_traverse),
   };
   return true;
 }

@@ -126,6 +126,12 @@ HIDDEN uint64_t program_call(const program_inputs *given, described_list *result
 /* Describes a tensor; 0 for a handle that is not valid, with the error kept for this thread. */
 HIDDEN uint64_t tensor_describe(uint64_t handle, described *tensor);
 
+/* What tensors and programs hold of a caller's functions, in the form of pmps_python_entries.held, in memory that the caller frees;
+ * NULL for nothing. Until held_end, held_unchanged says whether no tensor has got a history since. */
+HIDDEN uint64_t *held_by(uint64_t caller, const uint64_t *tensors, uint64_t count, const uint64_t *programs, uint64_t program_count);
+HIDDEN bool held_unchanged(void);
+HIDDEN void held_end(void);
+
 /* ---- callbacks.c: how Go calls the caller's functions. What they get as user is an integer to Go, because programs pass
  * small numbers, which Go would take for broken pointers. */
 

@@ -35,15 +35,15 @@ func hand(out *C.uint64_t, t *runtime.Tensor, err error) error {
 }
 
 // described reads the device, dtype and shape of a new tensor.
-func described(rt *runtime.Runtime, who string, p C.place_in, number, rank C.int32_t, dims unsafe.Pointer) (c *runtime.Context, d dtype.DType, s shape.Shape, err error) {
-	if c, err = contextOf(rt, p); err != nil {
-		return c, d, s, err
+func described(rt *runtime.Runtime, who string, p C.place_in, number, rank C.int32_t, dims unsafe.Pointer) (c *runtime.Context, displaced int32, d dtype.DType, s shape.Shape, err error) {
+	if c, displaced, err = placeOf(rt, p); err != nil {
+		return c, 0, d, s, err
 	}
 	if d, err = known(who, int32(number)); err != nil {
-		return c, d, s, err
+		return c, 0, d, s, err
 	}
 	s, err = shapeOf(who, int32(rank), dims)
-	return c, d, s, err
+	return c, displaced, d, s, err
 }
 
 // goTensorEmpty is pmps_tensor_empty. The caller owns the handle. The memory may be one that another stream
@@ -55,7 +55,7 @@ func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on 
 		if out == nil {
 			return null("tensor_empty")
 		}
-		c, d, s, err := described(rt, "tensor_empty", p, dtype, rank, dims)
+		c, displaced, d, s, err := described(rt, "tensor_empty", p, dtype, rank, dims)
 		if err != nil {
 			return err
 		}
@@ -65,6 +65,7 @@ func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on 
 		}
 		defer done(on)
 		t, err := rt.Empty(c, d, s, stream)
+		displace(displaced, t)
 		return hand(out, t, err)
 	})
 }
@@ -78,7 +79,7 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 		if out == nil {
 			return null(who)
 		}
-		c, d, s, err := described(rt, who, p, dtype, rank, dims)
+		c, displaced, d, s, err := described(rt, who, p, dtype, rank, dims)
 		if err != nil {
 			return err
 		}
@@ -92,6 +93,7 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 		}
 		t, err := rt.FromHost(c, d, s, from)
 		if err == nil {
+			displace(displaced, t)
 			traceOf(on).MadeHere(t)
 		}
 		return hand(out, t, err)
@@ -134,7 +136,7 @@ func goTensorFromStrings(p C.place_in, rank C.int32_t, dims, data unsafe.Pointer
 		if out == nil {
 			return null(who)
 		}
-		c, err := contextOf(rt, p)
+		c, _, err := placeOf(rt, p)
 		if err != nil {
 			return err
 		}
@@ -177,7 +179,29 @@ func goTensorRetain(handle C.uint64_t, out *C.uint64_t) C.fault {
 		if out == nil {
 			return null("tensor_retain")
 		}
-		same, err := t.Same()
+		same, err := t.Again()
+		return hand(out, same, err)
+	})
+}
+
+// goTensorReplace is pmps_tensor_replace. The caller owns the new handle.
+//
+//export goTensorReplace
+func goTensorReplace(handle, other C.uint64_t, out *C.uint64_t) C.fault {
+	const who = "tensor_replace"
+	return onTensor(who, handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
+		if out == nil {
+			return null(who)
+		}
+		u := rt.Acquire(uint64(other))
+		if u == nil {
+			return stale(who, "tensor", rt.HandleHistory(uint64(other)))
+		}
+		defer u.Release()
+		same, err := u.Again()
+		if err == nil {
+			t.ReplacedBy(u)
+		}
 		return hand(out, same, err)
 	})
 }
@@ -305,7 +329,7 @@ func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, o
 		if out == nil {
 			return null("tensor_to")
 		}
-		c, err := contextOf(rt, p)
+		c, displaced, err := placeOf(rt, p)
 		if err != nil {
 			return err
 		}
@@ -314,7 +338,7 @@ func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, o
 			return err
 		}
 		defer done(on)
-		u, err := calling(rt, on).To(t, c, bool(copied), stream)
+		u, err := calling(rt, on).Bring(t, c, displaced, bool(copied), stream)
 		return hand(out, u, err)
 	})
 }
@@ -328,7 +352,7 @@ func goTensorShare(handle C.uint64_t, p C.place_in, out *C.uint64_t) C.fault {
 		if out == nil {
 			return null("tensor_share")
 		}
-		c, err := contextOf(rt, p)
+		c, _, err := placeOf(rt, p)
 		if err != nil {
 			return err
 		}

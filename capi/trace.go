@@ -39,7 +39,7 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 		if tracing(current.of[place.MPSKind]) {
 			return status.Errorf(status.Invalid, "[%s] this thread is tracing a function; want that ended", who)
 		}
-		c, err := contextOf(rt, p)
+		c, _, err := placeOf(rt, p)
 		if err != nil {
 			return err
 		}

@@ -153,6 +153,10 @@ typedef struct pmps_place {
   int32_t index; /* of the mps device, from 0; 0 for the CPU */
 } pmps_place;
 
+/* For functions that make or describe tensors, the index of the CPU may be 1 + N: of a tensor that is on the CPU only because mps device
+ * N lacks its dtype. So are its views and what is computed from it. A call that has it beside a tensor of an mps device casts it to float32
+ * and copies it there, where another tensor of the CPU is an error; if it is complex, the call runs on the CPU instead. */
+
 #define PMPS_MAX_RANK 9
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -382,6 +386,11 @@ pmps_error *pmps_tensor_from_memory(int32_t dtype, int32_t rank, const int64_t *
 
 /* Another handle to the same view. Owned. */
 pmps_error *pmps_tensor_retain(pmps_tensor *tensor, pmps_tensor **same);
+
+/* Another handle to the view of `other`, for a caller whose variable held `tensor` and is to hold this view from now on: as
+ * pmps_tensor_retain of `other`, and programs that were traced with `tensor` as a captured tensor are out of date
+ * (pmps_program_info.outdated). `tensor` stays valid. Owned. */
+pmps_error *pmps_tensor_replace(pmps_tensor *tensor, pmps_tensor *other, pmps_tensor **same);
 void pmps_tensor_free(pmps_tensor *tensor);
 
 typedef struct pmps_tensor_info {
@@ -509,8 +518,18 @@ pmps_error *pmps_tensor_zero_grad(pmps_tensor *tensor);
  * No effect on a leaf. */
 pmps_error *pmps_tensor_retain_grad(pmps_tensor *tensor);
 
+/* Says that the elements are other ones than those that were computed: the tensor goes on to require gradients, and passes end at
+ * it. No effect on a leaf and on a tensor that requires none. */
+pmps_error *pmps_tensor_end_history(pmps_tensor *tensor);
+
 /* Another handle to the same view, which requires no gradients. Owned. */
 pmps_error *pmps_tensor_detach(pmps_tensor *tensor, pmps_tensor **detached);
+
+/* Another handle to the same view, which requires no gradients and does not keep what the tensor was computed from.
+ * pmps_tensor_retain of it is a handle like the first as long as something else keeps that, else one that requires no gradients.
+ * A custom function whose gradient reads its own outputs keeps them so: with other handles, function and outputs keep each other
+ * for ever. Owned. */
+pmps_error *pmps_tensor_weaken(pmps_tensor *tensor, pmps_tensor **weak);
 
 /* Called with a gradient during a backward pass, on the thread of the pass. grad is borrowed until the hook returns. To
  * replace it, store a tensor of the same dtype, shape and place in *other, which the library then owns; NULL keeps the
@@ -522,6 +541,7 @@ typedef int32_t (*pmps_grad_hook)(void *user, pmps_tensor *grad, pmps_tensor **o
  * once, from any thread, when the hook is not running. It is not called if this call fails. */
 pmps_error *pmps_tensor_add_grad_hook(pmps_tensor *tensor, pmps_grad_hook hook, pmps_deleter deleter, void *user,
                                       uint64_t *id);
+/* Removes a hook by its id, also after the tensor was changed in place. *removed tells whether there was one. */
 pmps_error *pmps_tensor_remove_grad_hook(pmps_tensor *tensor, uint64_t id, bool *removed);
 
 /* A backward pass. Lists are borrowed for the call. */
@@ -702,10 +722,11 @@ pmps_error *pmps_program_new(const pmps_place *place, pmps_graph *graph, const p
 void pmps_program_free(pmps_program *program);
 
 /* Compiles the program for inputs of these sizes. Otherwise the first run with them does, and takes longer. dims[i] are
- * the sizes of input i, or NULL if it has no symbols; count is the number of inputs. The result stays in the cache
- * of the device (see pmps_program_stats) until it is evicted. PMPS_UNSUPPORTED if an operator has no kernel, or has
+ * the sizes of input i, or NULL if it has no symbols, and ranks[i] is how many they are; count is the number of inputs.
+ * PMPS_INVALID_ARGUMENT for a rank that is not the input's. The result stays in the cache of the device (see pmps_program_stats) until it is evicted. PMPS_UNSUPPORTED if an operator has no kernel, or has
  * results whose sizes depend on data. */
-pmps_error *pmps_program_prepare(pmps_program *program, const int64_t *const *dims, size_t count);
+pmps_error *pmps_program_prepare(pmps_program *program, const int64_t *const *dims, const int32_t *ranks,
+                                 size_t count);
 
 /* Runs the program on this thread's stream of its place. The inputs must be on that place, with the dtypes of the graph
  * and sizes that match its dims; they may have any strides. *count is the size of outputs, and becomes the number
@@ -1078,7 +1099,7 @@ uint64_t pmps_fast_idle(uint64_t what);
 /* A view by basic indexing. */
 uint64_t pmps_fast_index(uint64_t x, const pmps_index *items, uint64_t count, uint64_t release);
 
-/* Frees count tensors. */
+/* Frees count tensors; none if count is above 65,536, the limit of every list that a caller passes. */
 void pmps_fast_release(const uint64_t *tensors, uint64_t count);
 
 /* ---- Built-in functions for CPython ---------------------------------------------------------------------
@@ -1098,6 +1119,7 @@ void pmps_fast_release(const uint64_t *tensors, uint64_t count);
 typedef struct pmps_python_tensor {
   void *type; /* the class */
   intptr_t type_offset, handle_offset, shape_offset, meta_offset;
+  intptr_t link_offset; /* where a link keeps what it holds: see pmps_python_entries.held. Always known */
 } pmps_python_tensor;
 
 /* What the library needs of an interpreter: functions of its C API by their names, and objects (all borrowed for
@@ -1202,7 +1224,8 @@ typedef struct pmps_python_entries {
   void *describe; /* describe(handle): the Meta of a tensor. Its bytes are dtype, rank, kind and index of the
                      place (int32_t), dims and strides (int64_t, rank of each) */
   void *flush;    /* flush(): frees all deferred tensors; returns their number */
-  void *index;    /* index(tensor, key): a view, for a key of ints, slices of ints, None and an ellipsis; None for others */
+  void *index;    /* index(tensor, key): a view, for a key of ints, slices of ints, None and an ellipsis; None for others. With 1
+                     as the number of the function, index(tensor, dtype): pmps_tensor_view, for a dtype or its name */
 
   void *free; /* METH_NOARGS, a method: frees a tensor; defers it if it has a shape in name_shape */
   void *traced; /* METH_FASTCALL | METH_KEYWORDS, a method: calls a traced function. Attribute name_latest of self is an object
@@ -1211,6 +1234,18 @@ typedef struct pmps_python_entries {
 
   void *release; /* the destructor of a capsule: calls the deleter of the DLPack structure in it, unless another library
                     has taken that */
+
+  /* Python's collector does not see what the library holds: hooks, and functions with gradients of their own. When it starts, the
+   * package asks for that, gives it to tensors and programs as references, and takes it back when the collector has ended.
+   *
+   * uint64_t *held(caller, tensors, count, programs, program_count): caller is the deleter of the functions, as a number. The answer
+   * is for each tensor, then for each program, the number of the group that it holds, from 1, or 0; then how many groups there are,
+   * and of each how many functions it holds, their `user`, how many groups it holds, and their numbers from 0. NULL: there is
+   * nothing, another interpreter is collecting, or there is no memory. Otherwise collected(answer) ends it.
+   *
+   * traverse is the tp_traverse of a link, an object that has the references of a tensor in a slot. It shows them to the collector
+   * unless a tensor was computed since: that would hold them too. */
+  void *held, *collected, *traverse;
 } pmps_python_entries;
 
 /* Fills in *entries for an interpreter, whose lock the caller holds; *api is copied. false if api->struct_size is of

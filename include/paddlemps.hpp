@@ -122,9 +122,9 @@ class Span {
 /* Sizes of axes, outermost first, or their strides in elements. */
 using Dims = Span<std::int64_t>;
 
-/* The number of elements of a shape. */
+/* The number of elements of a shape, modulo 2**64; the library refuses shapes that have more than fit into memory. */
 inline std::int64_t numel(Dims dims) {
-  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+  return static_cast<std::int64_t>(std::accumulate(dims.begin(), dims.end(), std::uint64_t{1}, std::multiplies<std::uint64_t>()));
 }
 
 /* The dtype that a C++ type is the element of: dtype_of<float> is PMPS_FLOAT32. Half precision has no
@@ -410,12 +410,20 @@ class Tensor {
   /* Makes the gradient zeros, if there is one. */
   void zero_grad() { check(pmps_tensor_zero_grad(get())); }
 
+  /* Passes end at the tensor, whose elements are other ones than those that were computed. */
+  void end_history() { check(pmps_tensor_end_history(get())); }
+
   /* Makes backward passes keep the gradient of a tensor that is no leaf. */
   void retain_grad() { check(pmps_tensor_retain_grad(get())); }
 
   /* Another handle to the same view, which requires no gradients. */
   Tensor detach() const {
     return made([&](auto** t) { return pmps_tensor_detach(get(), t); });
+  }
+
+  /* Another handle to the same view, which does not keep what the tensor was computed from: see pmps_tensor_weaken. */
+  Tensor weaken() const {
+    return made([&](auto** t) { return pmps_tensor_weaken(get(), t); });
   }
 
   /* Adds the gradients of this tensor, whose own is ones, to those of the leaves that it was computed from. */
@@ -684,6 +692,16 @@ inline pmps_op find(const char* name) {
   return op;
 }
 
+namespace detail {
+
+/* Throws if an operator has made nothing, as a split into no parts does, where one result is wanted. */
+inline void expect_one(pmps_op op, std::size_t count) {
+  if (count == 1) return;
+  throw Error(PMPS_INVALID_ARGUMENT, std::string("[") + pmps_op_name(op) + "] makes no result; want one, or call_all");
+}
+
+}  // namespace detail
+
 /* Runs an operator on this thread's stream and returns all its results, at most `most`. */
 inline std::vector<Tensor> call_all(pmps_op op, Args args, Attrs attrs = {}, std::size_t most = 64) {
   std::vector<pmps_tensor*> outputs(most);
@@ -700,6 +718,7 @@ inline Tensor call(pmps_op op, Args args, Attrs attrs = {}) {
   pmps_tensor* output = nullptr;
   std::size_t count = 1;
   check(pmps_op_call(op, args.begin(), args.size(), attrs.begin(), attrs.size(), &output, &count));
+  detail::expect_one(op, count);
   return Tensor(output);
 }
 
@@ -708,6 +727,7 @@ inline Tensor call_on(Place place, pmps_op op, Args args, Attrs attrs = {}) {
   pmps_tensor* output = nullptr;
   std::size_t count = 1;
   check(pmps_op_call_on(&place, op, args.begin(), args.size(), attrs.begin(), attrs.size(), &output, &count));
+  detail::expect_one(op, count);
   return Tensor(output);
 }
 
@@ -885,7 +905,11 @@ class Graph {
   Value none() { return number(paddlemps::none()); }
 
   /* The result of an operator that has one: call(PMPS_OP_MEAN, {x}, {attr("axis", -1)}). */
-  Value call(pmps_op op, Values inputs, Attrs attrs = {}) { return add(op, inputs, attrs, 1).front(); }
+  Value call(pmps_op op, Values inputs, Attrs attrs = {}) {
+    const std::vector<Value> results = add(op, inputs, attrs, 1);
+    detail::expect_one(op, results.size());
+    return results.front();
+  }
 
   /* All results of an operator, at most `most`. */
   std::vector<Value> call_all(pmps_op op, Values inputs, Attrs attrs = {}, std::size_t most = 64) {
@@ -1003,8 +1027,12 @@ class Program {
   /* Compiles for inputs of these sizes, which the first run with them would do otherwise. */
   void prepare(std::initializer_list<Dims> sizes) const {
     std::vector<const std::int64_t*> dims;
-    for (const Dims& d : sizes) dims.push_back(d.data());
-    check(pmps_program_prepare(get(), dims.data(), dims.size()));
+    std::vector<std::int32_t> ranks;
+    for (const Dims& d : sizes) {
+      dims.push_back(d.data());
+      ranks.push_back(static_cast<std::int32_t>(d.size()));
+    }
+    check(pmps_program_prepare(get(), dims.data(), ranks.data(), dims.size()));
   }
 
   /* An input: a tensor, borrowed for the call. */
@@ -1025,7 +1053,7 @@ class Program {
     std::vector<Tensor> results;
     results.reserve(count); /* it may throw, so before the call makes anything */
     check(pmps_program_run(get(), inputs.data(), inputs.size(), outputs.data(), &count));
-    for (pmps_tensor* output : outputs) results.emplace_back(output);
+    for (std::size_t i = 0; i < count; i++) results.emplace_back(outputs[i]);
     return results;
   }
 

@@ -46,7 +46,7 @@
 /* floor(x / 2 ** y), so that the sign is kept; any y that is negative or too large counts as the largest. */
 #define PMPS_OP_BITWISE_RIGHT_SHIFT 14u
 
-/* log(exp(x) + exp(y)); nan for equal infinities. */
+/* log(exp(x) + exp(y)); of equal infinities the same. */
 #define PMPS_OP_LOGADDEXP 15u
 
 /* Angle of the point (y, x), from -pi to pi: atan(x / y) in the right quadrant; integers are computed in float64. */
@@ -93,6 +93,9 @@
 
 /* Greatest common divisor of |x| and |y|; 0 of two zeros. */
 #define PMPS_OP_GCD 30u
+
+/* -y log(x) - (1 - y) log(1 - x), with logarithms of at least -100. */
+#define PMPS_OP_BINARY_CROSS_ENTROPY 31u
 
 /* Absolute value; the most negative integer stays itself. */
 #define PMPS_OP_ABS 40u
@@ -292,6 +295,12 @@
 /* Sum of the squares of the elements; 0 of nothing. */
 #define PMPS_OP_SQUARE_SUM 117u
 
+/* Sum in int64 of integers and bools, which are not cast first; 0 of nothing. */
+#define PMPS_OP_WHOLE_SUM 118u
+
+/* Product in int64 of integers and bools, which are not cast first; 1 of nothing. */
+#define PMPS_OP_WHOLE_PROD 119u
+
 /* Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column. */
 #define PMPS_OP_MATMUL 120u
 
@@ -432,5 +441,56 @@
 
 /* GRU: with products p = h @ weight + bias, z = sigmoid(x[t].z + p.z), r = sigmoid(x[t].r + p.r), n = tanh(x[t].n + r * p.n), or without linear n = tanh(x[t].n + (r * h) @ weight.n + bias.n), and h = (1 - z) * n + z * h; out has h after each step. */
 #define PMPS_OP_GRU 233u
+
+/* x above zero, alpha * (exp(x) - 1) elsewhere. */
+#define PMPS_OP_ELU 300u
+
+/* x above zero, alpha * (exp(x / alpha) - 1) elsewhere. */
+#define PMPS_OP_CELU 301u
+
+/* scale * x above zero, scale * alpha * (exp(x) - 1) elsewhere. */
+#define PMPS_OP_SELU 302u
+
+/* min(max(x, min), max); nan stays. */
+#define PMPS_OP_HARDTANH 303u
+
+/* min(max(x, 0), 6); nan stays. */
+#define PMPS_OP_RELU6 304u
+
+/* slope * x + offset between 0 and 1. */
+#define PMPS_OP_HARDSIGMOID 305u
+
+/* x * min(max(x + 3, 0), 6) / 6. */
+#define PMPS_OP_HARDSWISH 306u
+
+/* x where x <= -threshold or x >= threshold, 0 with the sign of x elsewhere. */
+#define PMPS_OP_HARDSHRINK 307u
+
+/* x moved towards 0 by threshold, and 0 where |x| is not above it. */
+#define PMPS_OP_SOFTSHRINK 308u
+
+/* x / (1 + |x|); nan for infinities. */
+#define PMPS_OP_SOFTSIGN 309u
+
+/* x - tanh(x). */
+#define PMPS_OP_TANHSHRINK 310u
+
+/* x above threshold, value elsewhere. */
+#define PMPS_OP_THRESHOLDED_RELU 311u
+
+/* log(1 / (1 + exp(-x))), without overflow. */
+#define PMPS_OP_LOG_SIGMOID 312u
+
+/* x * tanh(log(1 + exp(x))). */
+#define PMPS_OP_MISH 313u
+
+/* x above zero, weight * x elsewhere. */
+#define PMPS_OP_PRELU 314u
+
+/* a * sigmoid(b) for the two halves a and b of x along an axis. */
+#define PMPS_OP_GLU 315u
+
+/* silu(x) * y; without y, of the two halves of x along the last axis. */
+#define PMPS_OP_SWIGLU 316u
 
 #endif /* PADDLEMPS_OPS_H */

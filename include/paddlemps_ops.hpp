@@ -208,7 +208,7 @@ inline Tensor bitwise_right_shift(const Operand& x, const Operand& y) {
   return detail::Call(PMPS_OP_BITWISE_RIGHT_SHIFT).with(x).with(y).one();
 }
 
-/* log(exp(x) + exp(y)); nan for equal infinities. */
+/* log(exp(x) + exp(y)); of equal infinities the same. */
 inline Tensor logaddexp(const Operand& x, const Operand& y) {
   return detail::Call(PMPS_OP_LOGADDEXP).with(x).with(y).one();
 }
@@ -286,6 +286,11 @@ inline Tensor fmin(const Operand& x, const Operand& y) {
 /* Greatest common divisor of |x| and |y|; 0 of two zeros. */
 inline Tensor gcd(const Operand& x, const Operand& y) {
   return detail::Call(PMPS_OP_GCD).with(x).with(y).one();
+}
+
+/* -y log(x) - (1 - y) log(1 - x), with logarithms of at least -100. */
+inline Tensor binary_cross_entropy(const Operand& x, const Operand& y, double least = 1e-12) {
+  return detail::Call(PMPS_OP_BINARY_CROSS_ENTROPY).with(x).with(y).give("least", least).one();
 }
 
 /* Absolute value; the most negative integer stays itself. */
@@ -618,6 +623,16 @@ inline Tensor square_sum(const Operand& x, Axes axis = {}, bool keepdim = false)
   return detail::Call(PMPS_OP_SQUARE_SUM).with(x).give("axis", axis).give("keepdim", keepdim).one();
 }
 
+/* Sum in int64 of integers and bools, which are not cast first; 0 of nothing. */
+inline Tensor whole_sum(const Operand& x, Axes axis = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_WHOLE_SUM).with(x).give("axis", axis).give("keepdim", keepdim).one();
+}
+
+/* Product in int64 of integers and bools, which are not cast first; 1 of nothing. */
+inline Tensor whole_prod(const Operand& x, Axes axis = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_WHOLE_PROD).with(x).give("axis", axis).give("keepdim", keepdim).one();
+}
+
 /* Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column. */
 inline Tensor matmul(const Operand& x, const Operand& y, bool transpose_x = false, bool transpose_y = false) {
   return detail::Call(PMPS_OP_MATMUL).with(x).with(y).give("transpose_x", transpose_x).give("transpose_y", transpose_y).one();
@@ -851,6 +866,91 @@ inline std::vector<Tensor> lstm(const Operand& x, const Operand& weight, const O
 /* GRU: with products p = h @ weight + bias, z = sigmoid(x[t].z + p.z), r = sigmoid(x[t].r + p.r), n = tanh(x[t].n + r * p.n), or without linear n = tanh(x[t].n + (r * h) @ weight.n + bias.n), and h = (1 - z) * n + z * h; out has h after each step. */
 inline Tensor gru(const Operand& x, const Operand& weight, const Operand& h, const Operand& bias = {}, bool reverse = false, bool linear = false) {
   return detail::Call(PMPS_OP_GRU).with(x).with(weight).with(h).with(bias).give("reverse", reverse).give("linear", linear).one();
+}
+
+/* x above zero, alpha * (exp(x) - 1) elsewhere. */
+inline Tensor elu(const Operand& x, double alpha = 1) {
+  return detail::Call(PMPS_OP_ELU).with(x).give("alpha", alpha).one();
+}
+
+/* x above zero, alpha * (exp(x / alpha) - 1) elsewhere. */
+inline Tensor celu(const Operand& x, double alpha = 1) {
+  return detail::Call(PMPS_OP_CELU).with(x).give("alpha", alpha).one();
+}
+
+/* scale * x above zero, scale * alpha * (exp(x) - 1) elsewhere. */
+inline Tensor selu(const Operand& x, double scale = 1.0507009873554805, double alpha = 1.6732632423543772) {
+  return detail::Call(PMPS_OP_SELU).with(x).give("scale", scale).give("alpha", alpha).one();
+}
+
+/* min(max(x, min), max); nan stays. */
+inline Tensor hardtanh(const Operand& x, double min = -1, double max = 1) {
+  return detail::Call(PMPS_OP_HARDTANH).with(x).give("min", min).give("max", max).one();
+}
+
+/* min(max(x, 0), 6); nan stays. */
+inline Tensor relu6(const Operand& x) {
+  return detail::Call(PMPS_OP_RELU6).with(x).one();
+}
+
+/* slope * x + offset between 0 and 1. */
+inline Tensor hardsigmoid(const Operand& x, double slope = 0.1666667, double offset = 0.5) {
+  return detail::Call(PMPS_OP_HARDSIGMOID).with(x).give("slope", slope).give("offset", offset).one();
+}
+
+/* x * min(max(x + 3, 0), 6) / 6. */
+inline Tensor hardswish(const Operand& x) {
+  return detail::Call(PMPS_OP_HARDSWISH).with(x).one();
+}
+
+/* x where x <= -threshold or x >= threshold, 0 with the sign of x elsewhere. */
+inline Tensor hardshrink(const Operand& x, double threshold = 0.5) {
+  return detail::Call(PMPS_OP_HARDSHRINK).with(x).give("threshold", threshold).one();
+}
+
+/* x moved towards 0 by threshold, and 0 where |x| is not above it. */
+inline Tensor softshrink(const Operand& x, double threshold = 0.5) {
+  return detail::Call(PMPS_OP_SOFTSHRINK).with(x).give("threshold", threshold).one();
+}
+
+/* x / (1 + |x|); nan for infinities. */
+inline Tensor softsign(const Operand& x) {
+  return detail::Call(PMPS_OP_SOFTSIGN).with(x).one();
+}
+
+/* x - tanh(x). */
+inline Tensor tanhshrink(const Operand& x) {
+  return detail::Call(PMPS_OP_TANHSHRINK).with(x).one();
+}
+
+/* x above threshold, value elsewhere. */
+inline Tensor thresholded_relu(const Operand& x, double threshold = 1, double value = 0) {
+  return detail::Call(PMPS_OP_THRESHOLDED_RELU).with(x).give("threshold", threshold).give("value", value).one();
+}
+
+/* log(1 / (1 + exp(-x))), without overflow. */
+inline Tensor log_sigmoid(const Operand& x) {
+  return detail::Call(PMPS_OP_LOG_SIGMOID).with(x).one();
+}
+
+/* x * tanh(log(1 + exp(x))). */
+inline Tensor mish(const Operand& x) {
+  return detail::Call(PMPS_OP_MISH).with(x).one();
+}
+
+/* x above zero, weight * x elsewhere. */
+inline Tensor prelu(const Operand& x, const Operand& weight) {
+  return detail::Call(PMPS_OP_PRELU).with(x).with(weight).one();
+}
+
+/* a * sigmoid(b) for the two halves a and b of x along an axis. */
+inline Tensor glu(const Operand& x, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_GLU).with(x).give("axis", axis).one();
+}
+
+/* silu(x) * y; without y, of the two halves of x along the last axis. */
+inline Tensor swiglu(const Operand& x, const Operand& y = {}) {
+  return detail::Call(PMPS_OP_SWIGLU).with(x).with(y).one();
 }
 
 }  // namespace paddlemps

@@ -119,8 +119,27 @@ func resolve() error {
 	}
 	defer Pool().Close()
 	v := operatingSystemVersion.Send(processInfo.Send(classProcessInfo.Class()), operatingSystemVersion.Sel())
-	system = Version{v.Major, v.Minor}
+	system = Version{v.Major, v.Minor}.told(Build())
 	return bindEncoder()
+}
+
+// masked is the version that macOS 26 and later tell a process whose main program was linked with an older SDK, as those of most
+// Pythons are. https://github.com/python/cpython/issues/135675
+const masked = 16
+
+// told is the version of a system, from what it tells: the version itself, or that of the build, which is not masked. Build 25A353
+// is of macOS 26.0 and 26C101 of 27.2: the number is that of the kernel's release, and the letters count the minor versions from A.
+func (v Version) told(build string) Version {
+	_, build, _ = strings.Cut(build, "(Build ")
+	digits := strings.IndexFunc(build, func(r rune) bool { return r < '0' || r > '9' })
+	if v.Major != masked || digits <= 0 || build[digits] < 'A' || build[digits] > 'Z' {
+		return v
+	}
+	release, err := strconv.ParseInt(build[:digits], 10, 64)
+	if err != nil || release < 25 {
+		return v
+	}
+	return Version{release + 1, int64(build[digits] - 'A')}
 }
 
 // classes looks up the declared classes; optional ones may be missing.
@@ -165,7 +184,7 @@ func Build() string {
 	return operatingSystemVersionText.Send(processInfo.Send(classProcessInfo.Class())).String()
 }
 
-// MacOS is the version of the running system, as the loaded libraries report it.
+// MacOS is the version of the running system; see told.
 func MacOS() Version { return system }
 
 // String is "15.2".

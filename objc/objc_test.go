@@ -1,6 +1,8 @@
 package objc_test
 
 import (
+	"os"
+	"os/exec"
 	"runtime"
 	"sync"
 	"testing"
@@ -144,4 +146,18 @@ func BenchmarkSend(b *testing.B) {
 	for b.Loop() {
 		n.Int64()
 	}
+}
+
+// TestLoadedVersionIsNotMasked loads the mock in a process of its own, as macOS 27 that says it is 16.0.
+func TestLoadedVersionIsNotMasked(t *testing.T) {
+	if os.Getenv("FAKEMETAL_MASKED") != "" {
+		require.NoError(t, objc.Load(fakemetal.Library(t)))
+		require.Equal(t, objc.Version{Major: 27, Minor: 1}, objc.MacOS())
+		require.Equal(t, "Version 16.0 (Build 26B101)", objc.Build())
+		return
+	}
+	child := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")
+	child.Env = append(os.Environ(), "FAKEMETAL_MASKED=1", "FAKEMETAL_MACOS=27.1")
+	out, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }

@@ -111,7 +111,7 @@ func (b *builder) body(s *scope, g *Graph, from int) ([]*value, error) {
 		return nil, err
 	}
 	for _, t := range g.Initializers {
-		if from > 0 || b.model.taken(g, t.Name) { // a rest has those that it reads, unless a node has hidden them
+		if from > 0 || b.model.taken(g, t.Name) { // a rest has those that it reads
 			continue
 		}
 		c, err := b.model.constant(t)
@@ -403,7 +403,7 @@ func (b *builder) compute(row *op.Row, at op.Attrs, in, out []*value, fixed bool
 	made := m.folded[key]
 	switch {
 	case made != nil:
-	case bytes > smallFold && (!kept || bytes > largeFolds-m.spent):
+	case bytes > smallFold && (!kept || bytes > m.mostFolded()-m.spent):
 		return false, nil
 	default:
 		if ok, err = b.folding(workOf(row, at, in, out), bytes); !ok {

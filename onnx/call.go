@@ -194,7 +194,6 @@ func (c *call) float(name string, otherwise float64) float64 {
 	return otherwise
 }
 
-// text is a string.
 func (c *call) text(name, otherwise string) string {
 	if a := c.kind(name, kindString); a != nil {
 		return string(a.S)
@@ -418,7 +417,6 @@ func (c *call) clamp(x *value, low, high float64) *value {
 
 // Constants.
 
-// vector is a 1-d tensor of int64.
 func (c *call) vector(list ...int64) *value { return c.tensor([]int64{int64(len(list))}, list) }
 
 // constant is a tensor with these elements, for which there is room. Dimensions are checked: those of an empty tensor
@@ -429,7 +427,6 @@ func (c *call) constant(d dtype.DType, dims []int64, raw []byte) *value {
 	return c.builder.constant(d, dims, raw)
 }
 
-// tensor is a tensor of int64.
 func (c *call) tensor(dims, list []int64) *value {
 	raw := make([]byte, 0, 8*len(list))
 	for _, n := range list {

@@ -277,7 +277,6 @@ func (c *call) reordered(x *value) *value {
 	return c.binary(op.IDBitwiseXor, x.as(0), c.integerOf(x.DType, low))
 }
 
-// integerOf is a 0-d integer of a dtype.
 func (c *call) integerOf(d dtype.DType, n int64) *value {
 	return c.constant(d, nil, appendInt(nil, n, int(d.Size())))
 }

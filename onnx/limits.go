@@ -22,7 +22,9 @@ import (
 const (
 	smallFold  = 64 << 10  // bytes of a result that is computed while the graph is built, whatever it follows from
 	smallFolds = 256 << 20 // bytes of all of these
-	largeFolds = 1 << 30   // bytes of all larger ones of a model, which follow from its constants alone
+	largeFolds = 1 << 30   // bytes of all larger ones of a model, which follow from its constants alone; see mostFolded
+	freeFolds  = 128 << 20 // bytes of these that any model may have: masks and tables of positions
+	foldGrowth = 8         // bytes of these for each byte of the model: weights of 4 bits become float32
 	mostRoom   = 1 << 26   // elements of lists and constants that functions of operators make
 	mostWork   = 1 << 32   // elements that are read, written and multiplied by what is computed while the graph is built
 	mostCalls  = 1 << 21   // calls of rows, and their operands
@@ -107,6 +109,16 @@ func (b *budget) folding(work, bytes int64) (ok bool, err error) {
 		b.folds += bytes
 	}
 	return true, nil
+}
+
+// mostFolded is how many bytes of large results that follow from constants alone the model may keep: so much more than its files
+// have that weights of any type fit once in any other. What is beyond is computed each time the model runs.
+func (m *Model) mostFolded() int64 {
+	size := m.size
+	for _, f := range m.folder.files {
+		size += int64(len(f.Bytes))
+	}
+	return min(largeFolds, freeFolds+times(foldGrowth, size))
 }
 
 // workOf is how many elements a call reads and writes, and for products, convolutions and pools how many it

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -316,11 +315,14 @@ func TestSequencesAreLimited(t *testing.T) {
 	for range 1 << 15 {
 		many = append(many, "x")
 	}
-	parts := []part{{1, nodeOf("SequenceConstruct", many, names("s"))}}
-	for range 1 << 11 {
-		parts = append(parts, part{1, nodeOf("SequenceInsert", names("s", "x"), names("s"))})
+	last := "s"
+	parts := []part{{1, nodeOf("SequenceConstruct", many, names(last))}}
+	for i := range 1 << 11 {
+		next := "s" + strconv.Itoa(i)
+		parts = append(parts, part{1, nodeOf("SequenceInsert", names(last, "x"), names(next))})
+		last = next
 	}
-	bytes, err := resolveAt(t, 17, append(parts, part{1, nodeOf("SequenceLength", names("s"), names("y"))})...)
+	bytes, err := resolveAt(t, 17, append(parts, part{1, nodeOf("SequenceLength", names(last), names("y"))})...)
 	require.ErrorContains(t, err, "needs room for")
 	require.Less(t, bytes, uint64(3*8*mostRoom))
 }
@@ -386,17 +388,4 @@ func TestLargeFoldsAreKept(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, full, g.Calls() > 0)
 	}
-}
-
-// Negative indices among many constants are corrected by rows; few are looked at.
-func TestManyIndicesAreNotListed(t *testing.T) {
-	c := &call{builder: &builder{model: &Model{fold: zeros, small: map[string]*op.Const{}, folded: map[string][]*op.Const{}, ids: map[*op.Const]int{}}}}
-	index := func(n int64) *value {
-		v := typeOf(t, n)
-		v.DType = dtype.Int64
-		return &value{Type: v, data: &op.Const{Type: v, Bytes: make([]byte, 8*n)}, fixed: true}
-	}
-	few, many := index(4), index(mostSeen+1)
-	require.Same(t, few, c.positive(few, 9))
-	require.NotSame(t, many, c.positive(many, 9))
 }

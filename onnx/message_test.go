@@ -54,11 +54,11 @@ func floatsOf32(name string, list ...float32) message {
 	return tensorOf(name, 1, raw, int64(len(list)))
 }
 
-// portAs is a ValueInfoProto; a dimension below 0 has a name.
+// portAs is a ValueInfoProto; a dimension of -1 has a name.
 func portAs(name string, elem ElemType, dims ...int64) message {
 	shape := message{}
 	for _, d := range dims {
-		if d < 0 {
+		if d == -1 {
 			shape = shape.sub(1, message{}.text(2, "n"))
 			continue
 		}

@@ -33,6 +33,7 @@ type Model struct {
 	fold        Fold
 
 	from   *mapped.File // of a model that was opened
+	size   int64        // bytes of the file
 	folder folder
 
 	strings *text.Model
@@ -72,8 +73,11 @@ func Parse(bytes []byte, dir string, fold Fold) (*Model, error) {
 	if err != nil {
 		return nil, explained(bytes, err)
 	}
+	if err := f.definitions(); err != nil {
+		return nil, err
+	}
 	m := &Model{
-		file: f, fold: fold, folder: folder{path: dir}, consts: map[*Tensor]*op.Const{}, small: map[string]*op.Const{}, folded: map[string][]*op.Const{}, ids: map[*op.Const]int{}, strings: &text.Model{},
+		size: int64(len(bytes)), file: f, fold: fold, folder: folder{path: dir}, consts: map[*Tensor]*op.Const{}, small: map[string]*op.Const{}, folded: map[string][]*op.Const{}, ids: map[*op.Const]int{}, strings: &text.Model{},
 	}
 	if err := m.check(); err != nil {
 		return nil, err

@@ -139,7 +139,11 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		{"paddle", "convert it with paddle2onnx", []byte("\n\x1f\x08\x00\x10\xff\xff")},
 		{"program", "a JSON file", []byte(`{"base_code": {"magic": "pir"}}`)},
 		{"page", "an HTML or XML page", []byte("<!DOCTYPE html>")},
-		{"text", "damaged", []byte("this is no model")},
+		{"text", `begins with the text "this is no model", as no ONNX model does; want an ONNX model: a binary file`, []byte("this is no model")},
+		{"other text", `begins with the text "# paddle_mps\n\nBeschränk"`, []byte("# paddle_mps\n\nBeschränkt auf Zeichen")},
+		{"cut character", `begins with the text "# 在苹果芯片的电"`, []byte("# 在苹果芯片的电脑上运行")},
+		{"text of a field", `begins with the text "Before the model"`, []byte("Before the model")},
+		{"bytes", "begins with the bytes 7f 45 4c 46 02 01 01 00, as no", []byte("\x7fELF\x02\x01\x01\x00\x00\x00")},
 		{"truncated", "damaged", reshaping()[:40]},
 		{"nested", "nests more than 100 messages", modelOf(deep)},
 		{"no outputs", "has no outputs", modelOf(graphOf(relu))},
@@ -383,7 +387,7 @@ func FuzzParse(f *testing.F) {
 			require.True(t, strings.HasPrefix(err.Error(), "[onnx]"), err)
 			return
 		}
-		m.spent = largeFolds - 1<<20
+		m.spent = m.mostFolded() - 1<<20
 		var source graph.Source = m
 		if counts := make([]int64, len(m.inputs)); varies(m.inputs) {
 			for i, p := range m.inputs {

@@ -17,15 +17,12 @@ import (
 // computed here.
 
 var arrays = []entry{
-	// Constant: attribute value in one of its forms.
 	{"Constant", 1, 0, constant},
 	// ConstantOfShape: shape; attribute value has the one element.
 	{"ConstantOfShape", 9, 0, constantOfShape},
 	// Shape: int64; known wherever the operand comes from.
 	{"Shape", 1, 0, shapeNode},
-	// Size: how many elements there are.
 	{"Size", 1, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{c.x(0).Shape.Numel()})) }},
-	// Range: start, limit, delta.
 	{"Range", 11, 0, rangeNode},
 	// EyeLike: x, whose shape counts.
 	{"EyeLike", 9, 0, eyeLike},
@@ -47,9 +44,7 @@ var arrays = []entry{
 	// Reshape: data, shape; an attribute before opset 5.
 	{"Reshape", 1, 0, func(c *call) []*value { return one(c.reshaped(c.list("shape"))) }},
 	{"Reshape", 5, 0, func(c *call) []*value { return one(c.reshaped(c.ints(1, "the shape"))) }},
-	// BitCast: data; attribute to.
 	{"BitCast", 26, 0, func(c *call) []*value { return one(c.bitCast(c.x(0))) }},
-	// Transpose: data; attribute perm.
 	{"Transpose", 1, op.IDTranspose, transpose},
 	// Squeeze: data, axes; an attribute before opset 13.
 	{"Squeeze", 1, 0, func(c *call) []*value { return one(c.squeezed(c.list("axes"), c.given("axes"))) }},
@@ -62,7 +57,6 @@ var arrays = []entry{
 	// Unsqueeze: data, axes; an attribute before opset 13.
 	{"Unsqueeze", 1, 0, func(c *call) []*value { return one(c.unsqueezed(c.list("axes"))) }},
 	{"Unsqueeze", 13, 0, func(c *call) []*value { return one(c.unsqueezed(c.ints(1, "axes"))) }},
-	// Flatten: to a matrix.
 	{"Flatten", 1, 0, func(c *call) []*value {
 		x := c.x(0)
 		axis := int(c.int("axis", 1))
@@ -79,27 +73,21 @@ var arrays = []entry{
 	// Slice: data, starts, ends, axes, steps.
 	{"Slice", 1, 0, sliceAttributes},
 	{"Slice", 10, 0, sliceNode},
-	// Split: data, sizes.
 	{"Split", 1, 0, splitAttribute},
 	{"Split", 13, 0, splitNode},
 	// Concat: of one operand or more; in opset 1 along axis 1 by default.
 	{"Concat", 1, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 1))) }},
 	{"Concat", 4, 0, func(c *call) []*value { return one(c.concatenated(c.int("axis", 0))) }},
-	// Tile: data, repeats.
 	{"Tile", 6, 0, tile},
 	// Pad: data, pads, value, axes.
 	{"Pad", 1, 0, func(c *call) []*value { return one(c.pad(c.list("paddings"), c.constantPad())) }},
 	{"Pad", 2, 0, func(c *call) []*value { return one(c.pad(c.list("pads"), c.constantPad())) }},
 	{"Pad", 11, 0, padNode},
-	// CenterCropPad: data, shape.
 	{"CenterCropPad", 18, 0, centerCropPad},
-	// DepthToSpace: channels become blocks of pixels.
 	{"DepthToSpace", 1, 0, depthToSpace},
-	// SpaceToDepth: blocks of pixels become channels.
 	{"SpaceToDepth", 1, 0, spaceToDepth},
 	// Dropout: the operand, and a mask of ones.
 	{"Dropout", 1, 0, dropout},
-	// ReverseSequence: data, lengths.
 	{"ReverseSequence", 10, 0, reverseSequence},
 }
 

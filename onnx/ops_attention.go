@@ -48,13 +48,17 @@ func (c *call) repeated(x *value, n int64) *value {
 // attention is softmax(Q K' * scale + mask) V, with the keys and values of earlier calls in front. Operands: Q, K,
 // V, mask, past key, past value, and for each batch how many keys count. Results: Y, all keys, all values, and the
 // weights at the stage that attribute qk_matmul_output_mode names. The scale is split between Q and K, which keeps
-// halves from overflow, as the function in ONNX has it. Group queries, causal masks and softcap are attributes.
+// halves from overflow, as the function in ONNX has it. Group queries, causal masks, windows and softcap are attributes. A query
+// that sees no key has weights of 0, and so a result of 0, as ONNX 1.23 says of all versions of the operator.
 func attention(c *call) []*value {
 	flat := c.x(0).rank() == 3
 	q := c.heads(c.x(0), c.int("q_num_heads", 0), "q_num_heads")
 	k, v := c.heads(c.x(1), c.int("kv_num_heads", 0), "kv_num_heads"), c.heads(c.x(2), c.int("kv_num_heads", 0), "kv_num_heads")
+	if c.has(4) != c.has(5) || c.has(4) && c.has(6) {
+		c.wrong("past_key is given: %t, past_value: %t, nonpad_kv_seqlen: %t; want both of the past, or lengths, or none", c.has(4), c.has(5), c.has(6))
+	}
 	past := int64(0)
-	if c.has(4) && c.has(5) {
+	if c.has(4) {
 		past = c.x(4).dims()[2]
 		k, v = c.concat(2, c.x(4), k), c.concat(2, c.x(5), v)
 	}
@@ -76,10 +80,11 @@ func attention(c *call) []*value {
 		capped = c.mul(c.unary(op.IDTanh, c.div(raw, num(s))), num(s))
 	}
 	masked := capped
-	if allowed, bias := c.attentionMasks(q, k, past, c.yes("is_causal", 0)); allowed != nil || bias != nil {
+	allowed, bias := c.attentionMasks(q, k, past, c.yes("is_causal", 0))
+	if allowed != nil || bias != nil {
 		masked = c.add(capped, c.closed(allowed, bias, q.DType))
 	}
-	shares := c.cast(c.softmax(c.cast(masked, d), 3), q.DType)
+	shares := c.emptied(c.cast(c.softmax(c.cast(masked, d), 3), q.DType), allowed, bias)
 	y := c.together(c.matmul(shares, v), flat)
 	shown := []*value{raw, capped, masked, shares}[min(max(c.int("qk_matmul_output_mode", 0), 0), 3)]
 	return []*value{y, keys, values, shown}
@@ -97,18 +102,29 @@ func (c *call) together(y *value, flat bool) *value {
 // attend is the row. A causal mask that begins at the first key is an attribute of it, and one of bools an operand.
 func (c *call) attend(q, k, v *value, scale float64, past int64) *value {
 	causal := c.yes("is_causal", 0)
-	mask, bias := c.attentionMasks(q, k, past, causal && past != 0)
+	first := causal && past == 0 && !c.has(6)
+	allowed, bias := c.attentionMasks(q, k, past, causal && !first)
+	mask := allowed
 	if bias != nil {
-		mask = c.closed(mask, bias, q.DType)
+		mask = c.closed(allowed, bias, q.DType)
 	}
 	if mask == nil {
 		mask = absent()
 	}
-	return c.do(op.IDAttention, with(op.AttentionScale, scale, op.AttentionCausal, causal && past == 0), q, k, v, mask)
+	y := c.do(op.IDAttention, with(op.AttentionScale, scale, op.AttentionCausal, first), q, k, v, mask)
+	if !c.has(3) && !c.has(6) && (c.reach("left_window_size") < 0 || past+q.dims()[2] <= k.dims()[2]) {
+		return y // each query sees the first key or that at its position
+	}
+	if first {
+		allowed, bias = c.attentionMasks(q, k, past, true)
+	}
+	return c.emptied(y, allowed, bias)
 }
 
-// attentionMasks are where a query may see a key, and a mask that is added; nil where there is none. A causal mask lets query i see
-// the keys up to past + i. A mask that is shorter than the keys ends with positions that are not seen.
+// attentionMasks are where a query may see a key, and a mask that is added; nil where there is none. Query i is at position
+// offset + i of the keys: behind those of the past or, of keys that are a whole cache, at the end of those that count. A causal mask
+// lets it see the keys up to its position; windows, those at most so many places to its left and right. A mask that is shorter than
+// the keys ends with positions that are not seen.
 func (c *call) attentionMasks(q, k *value, past int64, causal bool) (allowed, bias *value) {
 	n, m := q.dims()[2], k.dims()[2]
 	also := func(v *value) {
@@ -118,14 +134,20 @@ func (c *call) attentionMasks(q, k *value, past int64, causal bool) (allowed, bi
 			allowed = c.binary(op.IDLogicalAnd, allowed, v)
 		}
 	}
-	rows, columns := c.steps(n, 0, 2), c.steps(m, 1, 2)
-	if causal {
-		last := c.add(rows, whole(past))
-		also(c.binary(op.IDLessEqual, columns, last))
-	}
+	position, columns := c.add(c.steps(n, 0, 2), whole(past)), c.steps(m, 1, 2)
 	if c.has(6) {
-		b := c.x(6).dims()[0]
-		also(c.binary(op.IDLessThan, c.steps(m, 3, 4), c.reshape(c.cast(c.x(6), dtype.Int64), b, 1, 1, 1)))
+		lengths := c.reshape(c.cast(c.x(6), dtype.Int64), c.x(6).Shape.Numel(), 1, 1, 1)
+		position = c.add(c.steps(n, 2, 4), c.sub(lengths, whole(n)))
+		also(c.binary(op.IDLessThan, c.steps(m, 3, 4), lengths))
+	}
+	if causal {
+		also(c.binary(op.IDLessEqual, columns, position))
+	}
+	if left := c.reach("left_window_size"); left >= 0 {
+		also(c.binary(op.IDGreaterEqual, columns, c.sub(position, whole(left))))
+	}
+	if right := c.reach("right_window_size"); right >= 0 {
+		also(c.binary(op.IDLessEqual, columns, c.add(position, whole(right))))
 	}
 	if c.has(3) {
 		mask := c.x(3)
@@ -143,6 +165,35 @@ func (c *call) attentionMasks(q, k *value, past int64, causal bool) (allowed, bi
 		}
 	}
 	return allowed, bias
+}
+
+// reach is how many keys beside its position a query sees on one side; -1 is all of them.
+func (c *call) reach(name string) int64 {
+	size := c.int(name, -1)
+	if size < -1 {
+		c.wrong("%s is %d; want -1 or more", name, size)
+	}
+	return min(size, math.MaxInt32) // positions are added to it
+}
+
+// emptied is results or weights [batch, heads, queries, ...] with 0 for queries that masks leave without a key, where a softmax over
+// nothing gives NaN.
+func (c *call) emptied(y, allowed, bias *value) *value {
+	var open *value
+	switch {
+	case bias != nil:
+		bias = c.closed(allowed, bias, bias.DType)
+		open = c.binary(op.IDNotEqual, c.highest(bias, true, int64(bias.rank()-1)), num(math.Inf(-1)))
+	case allowed != nil:
+		open = c.do(op.IDAny, with(op.AnyAxis, []int64{int64(allowed.rank() - 1)}, op.AnyKeepdim, true), allowed)
+	default:
+		return y
+	}
+	if open.data != nil && !slices.Contains(open.data.Bytes, 0) {
+		c.tainted = c.tainted || !open.fixed
+		return y
+	}
+	return c.where(open, y, c.zero(y.DType))
 }
 
 // closed is what is added to the scores: 0 where a query may see a key and -inf where not, and the mask that is added. The row softmax
@@ -203,7 +254,7 @@ func (c *call) rotate(x, cos, sin, positions *value) *value {
 	x = c.slice(x, 3, 0, min(turned, x.dims()[3]))
 	angle := func(v *value) *value { // [batch, 1, sequence, turned / 2]
 		if positions != nil {
-			v = c.gathered(v, positions, 0)
+			v = c.gathered(v, c.fromStart(positions, v.dims()[0]), 0)
 		}
 		return c.unsqueeze(c.slice(v, v.rank()-1, 0, turned/2), 1)
 	}

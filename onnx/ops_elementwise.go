@@ -60,8 +60,8 @@ var elementwise = []entry{
 	{"Relu", 1, op.IDRelu, unary},
 	// Sigmoid: 1 / (1 + exp(-x)).
 	{"Sigmoid", 1, op.IDSigmoid, unary},
-	{"Softplus", 1, 0, softplus},
-	{"Softsign", 1, 0, softsign},
+	{"Softplus", 1, op.IDSoftplus, unary},
+	{"Softsign", 1, op.IDSoftsign, unary},
 	// Identity: of sequences and optionals too.
 	{"Identity", 1, 0, func(c *call) []*value { return one(c.passed(0)) }},
 	{"IsInf", 10, 0, isInf},
@@ -115,27 +115,27 @@ var elementwise = []entry{
 	// PRelu: x, slope.
 	{"PRelu", 1, 0, prelu},
 	// Elu: alpha * (exp(x) - 1) below 0.
-	{"Elu", 1, 0, func(c *call) []*value { return one(c.elu(c.x(0), c.float("alpha", 1), 1)) }},
+	{"Elu", 1, 0, func(c *call) []*value {
+		return one(c.elu(c.x(0), c.float("alpha", 1)))
+	}},
 	// Selu: gamma * elu.
 	{"Selu", 1, 0, func(c *call) []*value {
-		gamma := c.float("gamma", 1.05070102214813232421875)
-		return one(c.mul(c.elu(c.x(0), c.float("alpha", 1.67326319217681884765625), 1), num(gamma)))
+		at := with(op.SeluScale, c.float("gamma", 1.05070102214813232421875), op.SeluAlpha, c.float("alpha", 1.67326319217681884765625))
+		return one(c.do(op.IDSelu, at, c.x(0)))
 	}},
 	// Celu: max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).
 	{"Celu", 12, 0, func(c *call) []*value {
-		alpha := c.float("alpha", 1)
-		return one(c.elu(c.x(0), alpha, alpha))
+		return one(c.do(op.IDCelu, with(op.CeluAlpha, c.float("alpha", 1)), c.x(0)))
 	}},
 	// HardSigmoid: alpha * x + beta, from 0 to 1.
 	{"HardSigmoid", 1, 0, func(c *call) []*value {
 		return one(c.hardSigmoid(c.x(0), c.float("alpha", 0.2), c.float("beta", 0.5)))
 	}},
 	// HardSwish: x * HardSigmoid(x) with 1/6 and 0.5.
-	{"HardSwish", 14, 0, func(c *call) []*value { return one(c.mul(c.x(0), c.hardSigmoid(c.x(0), 1.0/6, 0.5))) }},
+	{"HardSwish", 14, op.IDHardswish, unary},
 	// ThresholdedRelu: x above alpha, else 0.
 	{"ThresholdedRelu", 1, 0, func(c *call) []*value {
-		x := c.x(0)
-		return one(c.where(c.binary(op.IDGreaterThan, x, num(c.float("alpha", 1))), x, num(0)))
+		return one(c.do(op.IDThresholdedRelu, with(op.ThresholdedReluThreshold, c.float("alpha", 1)), c.x(0)))
 	}},
 	// Shrink: towards 0 by bias, beyond lambd.
 	{"Shrink", 9, 0, shrink},
@@ -144,9 +144,7 @@ var elementwise = []entry{
 		return one(c.gelu(c.x(0), c.text("approximate", "none") == "tanh"))
 	}},
 	// Mish: x * tanh(softplus(x)).
-	{"Mish", 18, 0, func(c *call) []*value {
-		return one(c.mul(c.x(0), c.unary(op.IDTanh, c.unary(op.IDSoftplus, c.x(0)))))
-	}},
+	{"Mish", 18, op.IDMish, unary},
 	// Swish: x * sigmoid(alpha * x).
 	{"Swish", 24, 0, func(c *call) []*value { return one(c.swish(c.x(0), c.float("alpha", 1))) }},
 	{"com.microsoft:Gelu", 1, 0, func(c *call) []*value { return one(c.gelu(c.x(0), false)) }},
@@ -273,16 +271,7 @@ func isInf(c *call) []*value {
 	case down:
 		return one(c.binary(op.IDLogicalAnd, either, c.binary(op.IDLessThan, x, num(0))))
 	}
-	return one(c.binary(op.IDLogicalAnd, either, c.truth(false)))
-}
-
-// softplus is log(1 + exp(x)). The row is x itself where that is less than an ulp away, for large x.
-func softplus(c *call) []*value { return one(c.unary(op.IDSoftplus, c.x(0))) }
-
-// softsign is x / (1 + |x|).
-func softsign(c *call) []*value {
-	x := c.x(0)
-	return one(c.div(x, c.add(c.unary(op.IDAbs, x), num(1))))
+	return one(c.binary(op.IDLogicalAnd, either, c.boolScalar(false)))
 }
 
 // clipAttributes is Clip before opset 11: the bounds are attributes. Either bound may be missing.
@@ -345,19 +334,14 @@ func castType(a *Attribute) ElemType {
 	return names[string(a.S)]
 }
 
-// elu is x above zero and alpha * (exp(x / scale) - 1) below. It is exact near 0, where exp(x) - 1 would not be.
-func (c *call) elu(x *value, alpha, scale float64) *value {
-	below := x
-	if scale != 1 {
-		below = c.div(x, num(scale))
-	}
-	below = c.mul(c.unary(op.IDExpm1, below), num(alpha))
-	return c.where(c.binary(op.IDLessThan, x, num(0)), below, x)
+// elu is x above zero and alpha * (exp(x) - 1) below.
+func (c *call) elu(x *value, alpha float64) *value {
+	return c.do(op.IDElu, with(op.EluAlpha, alpha), x)
 }
 
-// hardSigmoid is alpha * x + beta between 0 and 1.
-func (c *call) hardSigmoid(x *value, alpha, beta float64) *value {
-	return c.clamp(c.add(c.mul(x, num(alpha)), num(beta)), 0, 1)
+// hardSigmoid is slope * x + offset between 0 and 1.
+func (c *call) hardSigmoid(x *value, slope, offset float64) *value {
+	return c.do(op.IDHardsigmoid, with(op.HardsigmoidSlope, slope, op.HardsigmoidOffset, offset), x)
 }
 
 // gelu is x times the normal distribution at x: exact by erf, or approximated by tanh.
@@ -381,8 +365,7 @@ func (c *call) biased() *value {
 	return c.x(0)
 }
 
-// prelu has a slope that broadcasts to x; before opset 7 it stands for the channels. The slope is multiplied where
-// the element is below 0 and nowhere else, so that an infinite slope does no harm.
+// prelu has a slope that broadcasts to x; before opset 7 it stands for the channels.
 func prelu(c *call) []*value {
 	x, slope := c.x(0), c.x(1)
 	if c.opset < 7 && slope.rank() == 1 && x.rank() > 2 && slope.dims()[0] != 1 {
@@ -392,7 +375,7 @@ func prelu(c *call) []*value {
 		}
 		slope = c.reshape(slope, dims...)
 	}
-	return one(c.where(c.binary(op.IDLessThan, x, num(0)), c.mul(x, slope), x))
+	return one(c.do(op.IDPrelu, nil, x, slope))
 }
 
 // shrink moves elements beyond lambd towards 0 by bias; the others are 0.

@@ -47,7 +47,8 @@ func featuresOf(c *call) []*value {
 	if x.rank() == 1 {
 		x = c.unsqueeze(x, 0)
 	}
-	return one(c.gathered(x, c.reshape(at, at.Shape.Numel()), x.rank()-1))
+	last := x.rank() - 1
+	return one(c.gathered(x, c.fromStart(c.reshape(at, at.Shape.Numel()), x.dims()[last]), last))
 }
 
 // negativeZero is what attribute default_float is if it is not given.

@@ -26,18 +26,12 @@ var flow = []entry{
 	{"Scan", 8, 0, scanBatches},
 	// Scan: states, sequences; attribute body.
 	{"Scan", 9, 0, buildScan},
-	// SequenceConstruct: of one operand or more.
 	{"SequenceConstruct", 11, 0, sequenceConstruct},
 	{"SequenceEmpty", 11, 0, func(*call) []*value { return one(&value{isList: true}) }},
-	// SequenceAt: sequence, position.
 	{"SequenceAt", 11, 0, sequenceAt},
-	// SequenceInsert: sequence, tensor, position.
 	{"SequenceInsert", 11, 0, sequenceInsert},
-	// SequenceErase: sequence, position.
 	{"SequenceErase", 11, 0, sequenceErase},
-	// SequenceLength: int64.
 	{"SequenceLength", 11, 0, func(c *call) []*value { return one(c.tensor(nil, []int64{int64(len(c.sequence(0)))})) }},
-	// SplitToSequence: data, sizes.
 	{"SplitToSequence", 11, 0, splitToSequence},
 	// ConcatFromSequence: attributes axis and new_axis.
 	{"ConcatFromSequence", 11, 0, concatFromSequence},
@@ -46,12 +40,11 @@ var flow = []entry{
 	// Optional: what there is, or nothing.
 	{"Optional", 15, 0, func(c *call) []*value { return one(c.passed(0)) }},
 	{"OptionalGetElement", 15, 0, func(c *call) []*value { return one(c.any(0)) }},
-	// OptionalHasElement: bool.
-	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.truth(c.has(0))) }},
+	{"OptionalHasElement", 15, 0, func(c *call) []*value { return one(c.boolScalar(c.has(0))) }},
 }
 
-// truth is a bool as a 0-d tensor.
-func (c *call) truth(b bool) *value {
+// boolScalar is a bool as a 0-d tensor.
+func (c *call) boolScalar(b bool) *value {
 	raw := []byte{0}
 	if b {
 		raw[0] = 1
@@ -156,7 +149,7 @@ func buildLoop(c *call) []*value {
 		if i == longestLoop {
 			c.refuse("runs more than %d times", longestLoop)
 		}
-		in := append([]*value{c.tensor(nil, []int64{i}), c.truth(true)}, carried...)
+		in := append([]*value{c.tensor(nil, []int64{i}), c.boolScalar(true)}, carried...)
 		out := c.body(g, in)
 		if len(out) < 1+len(carried) {
 			c.wrong("the body has %d outputs; want %d or more", len(out), 1+len(carried))

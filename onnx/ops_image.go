@@ -21,11 +21,8 @@ var images = []entry{
 	// Resize: X, roi, scales, sizes; X and scales in opset 10.
 	{"Resize", 10, 0, resizeOld},
 	{"Resize", 11, 0, resize},
-	// Upsample: X, scales.
 	{"Upsample", 7, 0, resizeOld},
-	// GridSample: X, grid.
 	{"GridSample", 16, 0, gridSample},
-	// AffineGrid: theta, size.
 	{"AffineGrid", 20, 0, affineGrid},
 	// Col2Im: blocks, image_shape, block_shape.
 	{"Col2Im", 18, 0, col2im},
@@ -169,7 +166,7 @@ func (c *call) resample(x *value, axis int, s sampling, outside *value) *value {
 		c.wrong("an axis of %d elements cannot have %d", s.n, s.out)
 	}
 	c.room(s.out)
-	indices, weights := c.taps(&s)
+	indices, weights := c.interpolation(&s)
 	var y *value
 	switch {
 	case weights == nil:
@@ -224,7 +221,8 @@ func (c *call) weighted(x *value, axis int, s sampling, indices [][]int64, weigh
 }
 
 // coordinate is where an element of the result lies in the operand. It may lie outside of the operand, where the
-// elements at the ends count. The modes are those of attribute coordinate_transformation_mode.
+// elements at the ends count. The modes are those of attribute coordinate_transformation_mode. For pytorch_half_pixel with one element
+// the text of ONNX says 0, which onnxruntime follows, and the code of ONNX's reference -0.5.
 func (s *sampling) coordinate(o int64) float64 {
 	x, n, out := float64(o), float64(s.n), s.scale*float64(s.n)
 	switch s.coordinates {
@@ -242,7 +240,7 @@ func (s *sampling) coordinate(o int64) float64 {
 		return s.start*(n-1) + x*(s.end-s.start)*(n-1)/float64(s.out-1)
 	case "pytorch_half_pixel":
 		if s.out == 1 {
-			return -0.5
+			return 0
 		}
 	case "half_pixel_symmetric":
 		return n/2*(1-float64(s.out)/out) + (x+0.5)/s.scale - 0.5
@@ -252,11 +250,11 @@ func (s *sampling) coordinate(o int64) float64 {
 	return (x+0.5)/s.scale - 0.5
 }
 
-// taps are for each tap the indices along the axis that the elements of the result read, and their weights; without
+// interpolation is for each tap the indices along the axis that the elements of the result read, and their weights; without
 // weights there is one tap. With antialias the kernel is as much wider as the image becomes smaller. Weights add up
 // to 1, also where exclude_outside has dropped some. Each tap is an index for each element of the result, so that a
 // tap is one gather and one product, whatever the scale is. Linear interpolation has two taps, cubic four.
-func (c *call) taps(s *sampling) (indices [][]int64, weights [][]float64) {
+func (c *call) interpolation(s *sampling) (indices [][]int64, weights [][]float64) {
 	inside := func(f float64) int64 { return int64(min(max(f, 0), float64(s.n-1))) }
 	if s.mode == "nearest" {
 		list := make([]int64, s.out)

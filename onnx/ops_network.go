@@ -19,24 +19,19 @@ import (
 var networks = []entry{
 	// MatMul: batches broadcast.
 	{"MatMul", 1, op.IDMatmulInteger, func(c *call) []*value { return one(c.product(nil)) }},
-	// Gemm: A, B, C.
 	{"Gemm", 1, op.IDMatmulInteger, gemm},
-	// Einsum: any number of operands.
 	{"Einsum", 12, 0, einsum},
-	// Conv: X, W, B.
 	{"Conv", 1, op.IDConvInteger, func(c *call) []*value {
 		if y := c.quantizedConv(); y != nil {
 			return one(c.channelBias(y, 2))
 		}
 		return one(c.conv(c.x(0), c.x(1), 2))
 	}},
-	// ConvTranspose: X, W, B.
 	{"ConvTranspose", 1, 0, convTranspose},
 	// FusedConv: X, W, B, Z; an activation.
 	{"com.microsoft:FusedConv", 1, 0, fusedConv},
 	// FusedMatMul: A, B; transposed, times alpha.
 	{"com.microsoft:FusedMatMul", 1, op.IDMatmulInteger, fusedMatMul},
-	// FusedGemm: Gemm with an activation.
 	{"com.microsoft:FusedGemm", 1, op.IDMatmulInteger, func(c *call) []*value { return one(c.activated(gemm(c)[0])) }},
 	// CausalConvWithState: X, W, B, state.
 	{"CausalConvWithState", 27, 0, causalConv},
@@ -489,5 +484,4 @@ func (c *call) contract(x *value, xs string, y *value, ys, wanted string) (*valu
 	return c.reshape(z, dims...), made
 }
 
-// float32Of is a value that is computed with as float32.
 func (c *call) float32Of(x *value) *value { return c.cast(x, dtype.Float32) }

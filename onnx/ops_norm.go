@@ -13,15 +13,10 @@ import (
 var norms = []entry{
 	// BatchNormalization: X, scale, B, mean, variance.
 	{"BatchNormalization", 1, 0, batchNormalization},
-	// InstanceNormalization: X, scale, B.
 	{"InstanceNormalization", 1, 0, instanceNormalization},
-	// GroupNormalization: X, scale, B.
 	{"GroupNormalization", 18, 0, groupNormalization},
-	// LayerNormalization: X, scale, B.
 	{"LayerNormalization", 1, 0, layerNormalization},
-	// RMSNormalization: X, scale.
 	{"RMSNormalization", 23, 0, rmsNormalization},
-	// LRN: over neighbouring channels.
 	{"LRN", 1, 0, lrn},
 	{"SimplifiedLayerNormalization", 1, 0, rmsNormalization},
 	// SkipLayerNormalization: X, skip, gamma, beta, bias.

@@ -3,7 +3,6 @@ package onnx
 import (
 	"slices"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
@@ -18,7 +17,6 @@ var pools = []entry{
 	{"MaxPool", 1, 0, maxPool},
 	// AveragePool: with or without the padding.
 	{"AveragePool", 1, 0, averagePool},
-	// LpPool: p-norm of windows.
 	{"LpPool", 1, 0, lpPool},
 	// GlobalMaxPool: over all axes behind the channels.
 	{"GlobalMaxPool", 1, 0, func(c *call) []*value { return one(c.highest(c.x(0), true, c.spatial()...)) }},
@@ -26,7 +24,6 @@ var pools = []entry{
 	{"GlobalLpPool", 1, 0, func(c *call) []*value {
 		return one(c.lp(c.x(0), func(x *value) *value { return c.sum(x, true, c.spatial()...) }))
 	}},
-	// MaxUnpool: values, indices, shape.
 	{"MaxUnpool", 9, 0, maxUnpool},
 }
 
@@ -247,7 +244,7 @@ func maxUnpool(c *call) []*value {
 		least[i+2] = (x.dims()[i+2]-1)*w.stride[i] + w.kernel[i] - w.before[i] - w.behind[i]
 	}
 	flat := c.full(x.DType, op.Value{Kind: op.Float}, product(c.checked(least)))
-	y := c.do(op.IDIndexPut, nil, flat, c.reshape(x, x.Shape.Numel()), c.reshape(c.cast(at, dtype.Int64), at.Shape.Numel()))
+	y := c.do(op.IDIndexPut, nil, flat, c.reshape(x, x.Shape.Numel()), c.reshape(c.fromStart(at, flat.Shape.Numel()), at.Shape.Numel()))
 	y = c.reshape(y, least...)
 	if !c.has(2) {
 		return one(y)

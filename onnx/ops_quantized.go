@@ -16,11 +16,8 @@ import (
 // of the integers; see dequantized.go. Elements of less than 8 bits and 8-bit floats are converted as in ops_small.go.
 
 var quantized = []entry{
-	// QuantizeLinear: x, scale, zero point.
 	{"QuantizeLinear", 10, 0, quantizeLinear},
-	// DequantizeLinear: x, scale, zero point.
 	{"DequantizeLinear", 10, 0, dequantizeLinear},
-	// DynamicQuantizeLinear: to uint8.
 	{"DynamicQuantizeLinear", 11, 0, dynamicQuantizeLinear},
 	// MatMulInteger: A, B, zero points; int32.
 	{"MatMulInteger", 10, 0, func(c *call) []*value {
@@ -30,9 +27,7 @@ var quantized = []entry{
 	{"ConvInteger", 10, 0, func(c *call) []*value {
 		return one(c.cast(c.integerConv(c.x(0), c.x(1), c.zeroPoint(2), c.zeroPoint(3)), dtype.Int32))
 	}},
-	// QLinearMatMul: eight operands.
 	{"QLinearMatMul", 10, 0, qlinearMatMul},
-	// QLinearConv: eight operands and a bias.
 	{"QLinearConv", 10, 0, qlinearConv},
 	{"com.microsoft:QuantizeLinear", 1, 0, quantizeLinear},
 	{"com.microsoft:DequantizeLinear", 1, 0, dequantizeLinear},

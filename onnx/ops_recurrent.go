@@ -16,7 +16,6 @@ import (
 // compile for each of them.
 
 var recurrent = []entry{
-	// RNN: one gate.
 	{"RNN", 1, 0, func(c *call) []*value { return c.recurrent(1, 1, (*layer).rnn) }},
 	// GRU: gates z, r, h.
 	{"GRU", 1, 0, func(c *call) []*value { return c.recurrent(3, 1, (*layer).gru) }},
@@ -293,7 +292,7 @@ func (c *call) gate(name string, i int) activation {
 		}
 	case "thresholdedrelu":
 		return func(x *value) *value {
-			return c.where(c.binary(op.IDGreaterThan, x, num(param("activation_alpha", 1))), x, num(0))
+			return c.do(op.IDThresholdedRelu, with(op.ThresholdedReluThreshold, param("activation_alpha", 1)), x)
 		}
 	case "scaledtanh":
 		return func(x *value) *value {
@@ -304,9 +303,9 @@ func (c *call) gate(name string, i int) activation {
 			return c.hardSigmoid(x, param("activation_alpha", 0.2), param("activation_beta", 0.5))
 		}
 	case "elu":
-		return func(x *value) *value { return c.elu(x, param("activation_alpha", 1), 1) }
+		return func(x *value) *value { return c.elu(x, param("activation_alpha", 1)) }
 	case "softsign":
-		return func(x *value) *value { return c.div(x, c.add(c.unary(op.IDAbs, x), num(1))) }
+		return func(x *value) *value { return c.unary(op.IDSoftsign, x) }
 	}
 	c.refuse("activation %q is not supported", name)
 	return nil

@@ -16,7 +16,6 @@ import (
 var reductions = []entry{
 	// ReduceSum: sum; 0 of nothing.
 	{"ReduceSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.sum(x, true, axes...) })},
-	// ReduceMean: arithmetic mean.
 	{"ReduceMean", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.mean(x, true, axes...) })},
 	// ReduceMax: largest element; the lowest number of nothing.
 	{"ReduceMax", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
@@ -30,23 +29,18 @@ var reductions = []entry{
 	{"ReduceProd", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.do(op.IDProd, with(op.ProdAxis, axes, op.ProdKeepdim, true, op.ProdDtype, x.DType), x)
 	})},
-	// ReduceL1: sum of |x|.
 	{"ReduceL1", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.sum(c.unary(op.IDAbs, x), true, axes...)
 	})},
-	// ReduceL2: root of the sum of squares.
 	{"ReduceL2", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.cast(c.do(op.IDSqrt, nil, c.sum(c.unary(op.IDSquare, x), true, axes...)), x.DType)
 	})},
-	// ReduceSumSquare: sum of squares.
 	{"ReduceSumSquare", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.sum(c.unary(op.IDSquare, x), true, axes...)
 	})},
-	// ReduceLogSum: logarithm of the sum.
 	{"ReduceLogSum", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value {
 		return c.cast(c.do(op.IDLog, nil, c.sum(x, true, axes...)), x.DType)
 	})},
-	// ReduceLogSumExp: logarithm of the sum of exponentials.
 	{"ReduceLogSumExp", 1, 0, reduceBy(func(c *call, x *value, axes []int64) *value { return c.logSumExp(x, axes) })},
 	// ArgMax: int64; the first of equal elements, or the last.
 	{"ArgMax", 1, 0, func(c *call) []*value { return one(c.argument(op.IDArgmax)) }},
@@ -54,7 +48,6 @@ var reductions = []entry{
 	// Softmax: exp(x) / sum(exp(x)); before opset 13 over all axes from one on.
 	{"Softmax", 1, 0, flattened((*call).softmax)},
 	{"Softmax", 13, 0, along((*call).softmax)},
-	// LogSoftmax: its logarithm.
 	{"LogSoftmax", 1, 0, flattened((*call).logSoftmax)},
 	{"LogSoftmax", 13, 0, along((*call).logSoftmax)},
 	// Hardmax: 1 at the first largest element.
@@ -62,7 +55,6 @@ var reductions = []entry{
 	{"Hardmax", 13, 0, along((*call).hardmax)},
 	// CumSum: x, axis; also exclusive and from the end.
 	{"CumSum", 11, 0, func(c *call) []*value { return one(c.running(op.IDCumsum, 0)) }},
-	// CumProd: as CumSum, with products.
 	{"CumProd", 26, 0, func(c *call) []*value { return one(c.running(op.IDCumprod, 1)) }},
 	// TopK: x, k; values and indices.
 	{"TopK", 1, 0, topkAttribute},

@@ -13,28 +13,23 @@ import (
 //
 // The rows index and index_put take an index tensor for each of the first axes, broadcast to each other. The
 // operators of ONNX differ in how they name these places: by one axis, by all other axes being the own ones, or by
-// coordinates in a last axis. Functions here bring them into that form. Negative indices count from the end.
+// coordinates in a last axis. Functions here bring them into that form. Negative indices count from the end: the rows do that, and
+// refuse what is out of range, so that no function here may change an index before a row sees it.
 
 var selections = []entry{
-	// Gather: data, indices.
 	{"Gather", 1, 0, gather},
 	// GatherElements: data, indices of the same rank.
 	{"GatherElements", 11, 0, gatherElements},
 	// GatherND: data, indices whose last axis are coordinates.
 	{"GatherND", 11, 0, gatherND},
-	// Scatter: ScatterElements under its first name.
 	{"Scatter", 9, 0, scatterElements},
-	// ScatterElements: data, indices, updates.
 	{"ScatterElements", 11, 0, scatterElements},
-	// ScatterND: data, indices, updates.
 	{"ScatterND", 11, 0, scatterND},
 	// TensorScatter: cache, updates, positions.
 	{"TensorScatter", 24, 0, tensorScatter},
 	// OneHot: indices, depth, values.
 	{"OneHot", 9, 0, oneHot},
-	// Trilu: data, k.
 	{"Trilu", 14, 0, trilu},
-	// Compress: data, condition.
 	{"Compress", 9, 0, compress},
 	// NonZero: int64 [rank, count].
 	{"NonZero", 9, 0, nonZero},
@@ -57,7 +52,7 @@ func (c *call) gathered(x, index *value, axis int) *value {
 		}
 	}
 	flat := c.reshape(index, index.Shape.Numel())
-	y := c.do(op.IDGather, with(op.GatherAxis, axis), x, c.positive(flat, x.dims()[axis]))
+	y := c.do(op.IDGather, with(op.GatherAxis, axis), x, c.cast(flat, dtype.Int64))
 	dims := slices.Concat(x.dims()[:axis], index.dims(), x.dims()[axis+1:])
 	return c.reshape(y, dims...)
 }
@@ -73,19 +68,11 @@ func (c *call) inside(i, n int64) int64 {
 	return i
 }
 
-// mostSeen is how many constant indices a node looks at.
-const mostSeen = 1 << 16
-
-// positive is indices of an axis of n elements that count from its start. Rows take negative ones in some places
-// only. Those that are constants are looked at, unless they are many; others are corrected when the model runs.
-func (c *call) positive(index *value, n int64) *value {
+// fromStart is indices of an axis of n elements for an operator that does not count from the end: a negative one becomes n,
+// which rows refuse.
+func (c *call) fromStart(index *value, n int64) *value {
 	index = c.cast(index, dtype.Int64)
-	if n := index.Shape.Numel(); index.data != nil && n <= mostSeen && c.draw(n) == nil {
-		if list, ok := index.data.Ints(); ok && (len(list) == 0 || slices.Min(list) >= 0) {
-			return index
-		}
-	}
-	return c.where(c.binary(op.IDLessThan, index, whole(0)), c.add(index, whole(n)), index)
+	return c.where(c.binary(op.IDLessThan, index, whole(0)), whole(n), index)
 }
 
 // grid are index tensors for all axes of a tensor of these dimensions: each element's own place, but on one axis.
@@ -107,7 +94,7 @@ func gatherElements(c *call) []*value {
 	if index.rank() != x.rank() {
 		c.wrong("the operands have %d and %d dimensions; want as many", x.rank(), index.rank())
 	}
-	index = c.positive(index, x.dims()[axis])
+	index = c.cast(index, dtype.Int64)
 	return one(c.do(op.IDIndex, nil, append([]*value{x}, c.grid(index.dims(), axis, index)...)...))
 }
 
@@ -122,8 +109,9 @@ func (c *call) columns(x, index *value, batch int) []*value {
 	for i := range batch {
 		list = append(list, c.steps(index.dims()[i], i, last))
 	}
+	index = c.cast(index, dtype.Int64)
 	for i := range index.dims()[last] {
-		list = append(list, c.positive(c.pick(index, last, i), x.dims()[batch+int(i)]))
+		list = append(list, c.pick(index, last, i))
 	}
 	return list
 }
@@ -162,7 +150,7 @@ func scatterElements(c *call) []*value {
 	if index.rank() != x.rank() {
 		c.wrong("the operands have %d and %d dimensions; want as many", x.rank(), index.rank())
 	}
-	index = c.positive(index, x.dims()[axis])
+	index = c.cast(index, dtype.Int64)
 	return one(c.scattered(x, updates, c.grid(index.dims(), axis, index)))
 }
 
@@ -172,18 +160,23 @@ func scatterND(c *call) []*value {
 	return one(c.scattered(x, updates, c.columns(x, index, 0)))
 }
 
-// tensorScatter writes updates into a cache, for each batch from its own position on.
+// tensorScatter writes updates into a cache, for each batch from its own position on, which is not negative.
 func tensorScatter(c *call) []*value {
 	x, updates := c.x(0), c.x(1)
 	axis := c.axis(c.int("axis", -2), x.rank())
 	n, at := x.dims()[axis], c.steps(updates.dims()[axis], axis, x.rank())
+	var first *value
 	if c.has(2) {
 		dims := slices.Repeat([]int64{1}, x.rank())
 		dims[0] = x.dims()[0]
-		at = c.add(at, c.reshape(c.cast(c.x(2), dtype.Int64), dims...))
+		first = c.reshape(c.cast(c.x(2), dtype.Int64), dims...)
+		at = c.add(at, first)
 	}
 	if c.text("mode", "linear") == "circular" {
 		at = c.binary(op.IDRemainder, at, whole(n))
+	}
+	if first != nil {
+		at = c.where(c.binary(op.IDLessThan, first, whole(0)), whole(n), at)
 	}
 	return one(c.do(op.IDIndexPut, nil, append([]*value{x, updates}, c.grid(updates.dims(), axis, at)...)...))
 }
@@ -220,7 +213,6 @@ func trilu(c *call) []*value {
 	return one(c.where(c.do(compare, nil, diagonal, whole(k)), x, c.zero(x.DType)))
 }
 
-// zero is a 0-d zero of a dtype.
 func (c *call) zero(d dtype.DType) *value { return c.constant(d, nil, make([]byte, d.Size())) }
 
 // compress keeps the slices for which a condition holds. A condition that is shorter than the axis drops what is behind it.

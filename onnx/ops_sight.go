@@ -20,7 +20,6 @@ var sights = []entry{
 	{"RoiAlign", 16, 0, func(c *call) []*value {
 		return one(c.aligned(c.text("coordinate_transformation_mode", "half_pixel") == "half_pixel"))
 	}},
-	// Det: square matrices.
 	{"Det", 11, 0, func(c *call) []*value { return one(c.determinant(c.x(0))) }},
 }
 
@@ -114,7 +113,7 @@ func (c *call) aligned(half bool) *value {
 	}
 	// The channels are last, because index reads all of an axis only behind the axes that it has indices for.
 	image := c.transpose(c.cast(x, d), 0, 2, 3, 1)
-	number := c.reshape(c.cast(c.x(2), dtype.Int64), n, 1, 1)
+	number := c.reshape(c.fromStart(c.x(2), x.dims()[0]), n, 1, 1)
 	rows := c.points(corners, 1, x.dims()[2], c.int("output_height", 1), each, half)
 	columns := c.points(corners, 0, x.dims()[3], c.int("output_width", 1), each, half)
 	// Each point lies between four elements: the two of its row times the two of its column.

@@ -15,11 +15,8 @@ import (
 const longestSignal = 1 << 24
 
 var signals = []entry{
-	// HannWindow: 0.5 - 0.5 cos.
 	{"HannWindow", 17, 0, func(c *call) []*value { return one(c.window(0.5, 0.5, 0)) }},
-	// HammingWindow: 25/46 - 21/46 cos.
 	{"HammingWindow", 17, 0, func(c *call) []*value { return one(c.window(25.0/46, 21.0/46, 0)) }},
-	// BlackmanWindow: 0.42 - 0.5 cos + 0.08 cos of twice the angle.
 	{"BlackmanWindow", 17, 0, func(c *call) []*value {
 		return one(c.window(0.42, 0.5, 0.08))
 	}},

@@ -115,7 +115,6 @@ func (c *call) decoded(x *value, d dtype.DType) *value {
 	return c.looked(numbers(x.elem), x)
 }
 
-// converted is x with elements of another type.
 func (c *call) converted(x *value, to ElemType) *value {
 	return c.convertedTo(x, c.carrier(to), to.lacking())
 }

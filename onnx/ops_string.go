@@ -22,7 +22,6 @@ import (
 // which has a limit of its own.
 
 var stringed = []entry{
-	// StringConcat: x, y; broadcast.
 	{"StringConcat", 20, 0, stringConcat},
 	// StringSplit: x. Results: the parts along a new last axis, and how many there are of each string.
 	{"StringSplit", 20, 0, stringSplit},

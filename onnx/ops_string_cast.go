@@ -60,7 +60,6 @@ func printed(k *op.Const, unsigned bool) (list []string) {
 	return list
 }
 
-// printedFloat is a float as a string.
 func printedFloat(f float64) string {
 	switch {
 	case f != f:

@@ -407,7 +407,7 @@ func (p *Port) dim(message []byte) error {
 	err := fields(message, "dimension", func(f *field) error {
 		switch f.number {
 		case 1:
-			d.Size = max(int64(f.bits), -1)
+			d.Size = int64(f.bits)
 		case 2:
 			d.Name = f.text()
 		}

@@ -76,6 +76,29 @@ func TestCache(t *testing.T) {
 const cachedOverride = `{"backend": "metal_mps", "response_cache": {"enable": true}, "max_batch_size": 4,
 	"input": [{"name": "x", "data_type": "TYPE_FP32", "dims": [-1]}], "output": [{"name": "y", "data_type": "TYPE_FP32", "dims": [-1]}]}`
 
+// TestKeysOfTheCache: requests that differ in one part have other keys, and the order of outputs is no part.
+func TestKeysOfTheCache(t *testing.T) {
+	keyOf := func(load uint64, shape []int64, data string, outputs ...Requested) key {
+		return (&Version{load: load}).keyOf(&Request{Outputs: outputs}, &accepted{shapes: [][]int64{shape}, data: [][]byte{[]byte(data)}})
+	}
+	y, z := Requested{Name: "y"}, Requested{Name: "z"}
+	seen := map[key]string{}
+	for name, k := range map[string]key{
+		"as it is":        keyOf(1, []int64{2, 3}, "abcdef", y),
+		"another load":    keyOf(2, []int64{2, 3}, "abcdef", y),
+		"another shape":   keyOf(1, []int64{3, 2}, "abcdef", y),
+		"other elements":  keyOf(1, []int64{2, 3}, "abcdeg", y),
+		"another output":  keyOf(1, []int64{2, 3}, "abcdef", z),
+		"two outputs":     keyOf(1, []int64{2, 3}, "abcdef", y, z),
+		"all outputs":     keyOf(1, []int64{2, 3}, "abcdef"),
+		"a class of each": keyOf(1, []int64{2, 3}, "abcdef", Requested{Name: "y", Classes: 1}),
+	} {
+		require.NotContains(t, seen, k, name)
+		seen[k] = name
+	}
+	require.Equal(t, "two outputs", seen[keyOf(1, []int64{2, 3}, "abcdef", z, y)])
+}
+
 // TestCacheIsBounded: old entries make room, large ones are not kept, and a failure is not an answer.
 func TestCacheIsBounded(t *testing.T) {
 	c := NewCache(4 * (2*overhead + 100))

@@ -27,11 +27,16 @@ TAIL = 60  # lines of output shown for something that failed
 
 @dataclass
 class Counts:
-    """What one part did: passed tests, failures by name, skip reasons by number of tests."""
+    """What one part did: passed tests, failures by name, skip reasons by number of tests, and the names of passed tests where
+    the output has them."""
 
     passed: int = 0
     failures: dict[str, str] = field(default_factory=dict)
     skips: Counter[str] = field(default_factory=Counter)
+    names: set[str] = field(default_factory=set)
+
+    def row(self) -> tuple[int, int, int]:
+        return self.passed, len(self.failures), sum(self.skips.values())
 
 
 def tail(text: str) -> str:
@@ -78,11 +83,15 @@ def read_go(base: pathlib.Path, _status: int) -> Counts:
         elif action == "fail":
             counts.failures[full] = tail(text)
         elif (package, name) in parents:
+            if action == "pass":
+                counts.names.add(full)
             continue
         elif action == "skip":
             counts.skips[skip_reason(text)] += 1
         else:
             counts.passed += 1
+        if action == "pass" and name:
+            counts.names.add(full)
     return counts
 
 
@@ -108,6 +117,7 @@ def read_junit(base: pathlib.Path, _status: int) -> Counts:
             counts.skips[skipped.get("message") or "no reason given"] += 1
         else:
             counts.passed += 1
+            counts.names.add(name)
     return counts
 
 
@@ -127,12 +137,27 @@ def read_lines(base: pathlib.Path, _status: int) -> Counts:
         failed = rest if word == "FAIL" else ""
         if word == "ok":
             counts.passed += 1
+            counts.names.add(rest)
         elif word == "FAIL":
             counts.failures[failed] = before
         elif word == "skip":
             counts.skips[rest.partition(": ")[2] or "no reason given"] += 1
         before = ""
     return counts
+
+
+SUM = re.compile(r"\b(\d+) passed\b(?:.*?\b(\d+) failed\b)?.*")
+
+
+def read_sum(base: pathlib.Path, _status: int) -> Counts:
+    """The last line that says how many passed, and perhaps how many failed. Output without one has run nothing."""
+    log = base.with_suffix(".log").read_text(errors="replace")
+    said = [found for found in map(SUM.search, log.splitlines()) if found]
+    if not said:
+        return Counts()
+    failed = int(said[-1][2] or 0)
+    failures = {f"failure {n + 1} of {failed}": "" if n else tail(log) for n in range(failed)}
+    return Counts(int(said[-1][1]), failures)
 
 
 def read_status(_base: pathlib.Path, status: int) -> Counts:
@@ -144,11 +169,13 @@ FORMATS: dict[str, Callable[[pathlib.Path, int], Counts]] = {
     "go": read_go,
     "junit": read_junit,
     "lines": read_lines,
+    "sum": read_sum,
     "status": read_status,
 }
 
 
-def add(directory: pathlib.Path, part: str, form: str, status: int, seconds: int) -> None:
+def read(directory: pathlib.Path, part: str, form: str, status: int) -> Counts:
+    """What a part did. One that fails without a failed test, or that ran nothing, has failed once."""
     base = directory / part
     counts = FORMATS[form](base, status)
     log = base.with_suffix(".log").read_text(errors="replace")
@@ -158,12 +185,18 @@ def add(directory: pathlib.Path, part: str, form: str, status: int, seconds: int
         counts.failures[f"{part} ended with status {status}"] = tail(log)
     if counts.passed == 0 and not counts.failures and not counts.skips:
         counts.failures[f"{part} ran nothing"] = tail(log)
+    return counts
+
+
+def report(directory: pathlib.Path, part: str, counts: Counts, seconds: int) -> None:
+    """Prints what failed, the reasons of skips and the numbers, and keeps them in the folder."""
+    base = directory / part
     failures = "".join(f"FAIL {failed}\n{text}\n" for failed, text in counts.failures.items())
     print(failures, end="")
     base.with_suffix(".failures").write_text(failures)
     for reason, times in counts.skips.items():
         print(f"skipped {times}: {reason}")
-    row = (counts.passed, len(counts.failures), sum(counts.skips.values()))
+    row = counts.row()
     base.with_suffix(".counts").write_text("{} {} {}".format(*row))
     base.with_suffix(".seconds").write_text(str(seconds))
     print("{} passed, {} failed, {} skipped, in {} s".format(*row, seconds))
@@ -234,7 +267,8 @@ def total(directory: pathlib.Path) -> int:
 
 def main(args: list[str]) -> int:
     if len(args) == 6 and args[0] == "add":
-        add(pathlib.Path(args[1]), args[2], args[3], int(args[4]), int(args[5]))
+        folder, part, form, status, seconds = pathlib.Path(args[1]), *args[2:]
+        report(folder, part, read(folder, part, form, int(status)), int(seconds))
         return 0
     if len(args) == 2 and args[0] == "total":
         return total(pathlib.Path(args[1]))

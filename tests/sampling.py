@@ -10,6 +10,9 @@ skipped.
 For pytest, `--every N` runs the conformance cases of an operator in a dtype in one of N turns. A test that says
 `@pytest.mark.sampled(N)` runs in one of N turns, each set of its parameters for itself, and with a second argument in the
 turn of that number. All other tests run always. tests/conftest.py has the hooks.
+
+`@pytest.mark.timed` is for a test that asserts durations, the order of threads, the memory of the process or numbers of threads. The
+parts of `./build.sh test` leave it out (PADDLE_MPS_TIMED=0), except those that run alone at the end and nothing else (`only`).
 """
 
 from __future__ import annotations
@@ -75,6 +78,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "timed: asserts durations, order of threads, memory or numbers of threads")
     config.addinivalue_line("markers", "sampled(every, number): runs in one of so many turns, that of the number")
 
 
@@ -93,7 +97,13 @@ def taken(item: pytest.Item, every: int) -> bool:
 @pytest.hookimpl(trylast=True)  # so that what -k has left out is not counted
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     every = config.getoption("--every")
+    timed = os.environ.get("PADDLE_MPS_TIMED")
+    if timed == "only":
+        items[:] = [item for item in items if item.get_closest_marker("timed")]
     items[:] = [item for item in items if taken(item, every)]
+    for item in items if timed == "0" else ():
+        if item.get_closest_marker("timed"):
+            item.add_marker(pytest.mark.skip(reason="timed: it runs alone, in a part of its own"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -89,6 +89,9 @@ func metadata(k *emit.Kernel, warps int) string {
 	if k.Packed {
 		s.WriteString(`,"packed":true`)
 	}
+	if k.Tabled {
+		s.WriteString(`,"table":true`)
+	}
 	if len(k.Sites) > 0 {
 		text, err := json.Marshal(k.Sites)
 		if err != nil {

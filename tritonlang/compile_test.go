@@ -300,8 +300,18 @@ func TestCaptured(t *testing.T) {
 	}
 }
 
-// TestManyArguments: numbers share one buffer where there are more arguments than Metal binds, and what still does not fit is
-// refused.
+// TestLeastThreads: the attribute of a kernel of one warp says two, because with one Metal has lost barriers.
+func TestLeastThreads(t *testing.T) {
+	text := modules(t)["reduce_i64_1"]
+	for warps, want := range map[int]string{1: "(64)", 2: "(64)", 4: "(128)"} {
+		k, err := Compile(text, "reduce.ttir", Options{Warps: warps})
+		require.NoError(t, err)
+		require.Contains(t, k.Source, "[[max_total_threads_per_threadgroup"+want+"]]", warps)
+	}
+}
+
+// TestManyArguments: numbers share one buffer where there are more arguments than Metal binds, and pointers are in a table where these
+// alone are more.
 func TestManyArguments(t *testing.T) {
 	text := func(pointers, numbers int) string {
 		var params []string
@@ -323,6 +333,11 @@ func TestManyArguments(t *testing.T) {
 	require.Contains(t, many.Metadata, `"packed":true`)
 	require.Contains(t, many.Source, "constant ulong *numbers [[buffer(30)]]")
 	require.Contains(t, many.Source, "const int n1 = int(numbers[1]);")
-	_, err = Compile(text(31, 2), "more.ttir", Options{})
-	require.EqualError(t, err, "[triton] kernel k: a kernel has at most 31 buffers: 32 are wanted, of which numbers take one")
+	require.NotContains(t, many.Metadata, "table")
+	more, err := Compile(text(31, 2), "more.ttir", Options{})
+	require.NoError(t, err)
+	require.Contains(t, more.Metadata, `"packed":true,"table":true`)
+	require.Contains(t, more.Source, "(\n    constant ulong *argument_table [[buffer(0)]],\n    constant ulong *numbers [[buffer(1)]],\n    uint3")
+	require.Contains(t, more.Source, "device int *p0 = (device int *)(ulong)argument_table[0];")
+	require.Contains(t, more.Source, "device const int *p30 = (device const int *)(ulong)argument_table[30];")
 }

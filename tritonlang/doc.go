@@ -18,8 +18,9 @@
 // The only hidden arguments are buffers behind the others: one in a kernel that prints or asserts, and another in front of it
 // in a kernel that follows addresses of the CPU. See package report. A
 // kernel with more arguments than the 31 that Metal binds has "packed" in its metadata: its pointers are the first
-// buffers, in their order, and one buffer after them has all numbers, 8 bytes each. A kernel with more than 30 pointers
-// is refused.
+// buffers, in their order, and one buffer after them has all numbers, 8 bytes each. A kernel with more pointers than that has
+// "table" in it, too: the first buffer, argument_table, has the addresses of all tensors as the GPU sees them, 8 bytes each, the
+// hidden ones last, and the second one has the numbers. The runtime makes the table, and the memory resident.
 //
 // The first line of the text is a comment with the metadata in JSON: "triton_mps" (the version of this convention), "name",
 // "args" (name, type as in Triton's signatures, "divisible": what the address in bytes, or the value, must be a multiple of,

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tables of the three benchmarks, as revisions print them: with units, with rows that belong to the
+// The tables of four benchmarks, as revisions print them: with units, with rows that belong to the
 // one above, and with several numbers a row, of which one touches what follows.
 const (
 	call = `torch is not installed: its bar is not checked
@@ -17,6 +17,12 @@ const (
 x + y, paddle_mps                     151.25 ns
 paddle_mps / numpy                      3.54              4 ok
 import beyond NumPy                   120.34 ms          60 MISSED
+`
+	calls = `operator: call                                ns       bar
+conv: F.conv2d(I, K, None, [1, 1], 1)       9263      1625 MISSED   12.54 times x + y  (conv, 2 views)
+add: x + 1.0                                 740      1628 ok        1.00 times x + y
+left out: sum: paddle.sum(X, axis=[0, 1]): TypeError: got 1 of  2
+3 calls of 2 operators: 1 take more than 2.2 times x + y, 0 of them without a reason; 1 are left out
 `
 	metal = `on fakemetal (Apple GPU family 7), macOS 15.0                      count     bar
 x + y, 8 floats, warm: sends                                           5       8 ok
@@ -37,6 +43,10 @@ func TestParse(t *testing.T) {
 			{"x + y, paddle_mps: ns", 151.25, false},
 			{"paddle_mps / numpy", 3.54, false},
 			{"import beyond NumPy: ms", 120.34, false},
+		},
+		calls: {
+			{"conv: F.conv2d(I, K, None, [1, 1], 1)", 9263, false},
+			{"add: x + 1.0", 740, false},
 		},
 		metal: {
 			{"x + y, 8 floats, warm: sends", 5, false},
@@ -78,7 +88,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, []string{"sum", "4", "8", "2.000", "2.000", "2.000"}, strings.Fields(rows[1]))
 	require.Equal(t, []string{"GB/s", "4", "1", "4.000", "4.000", "4.000"}, strings.Fields(rows[2]))
 	require.Equal(t, []string{
-		"largest ratio: 4.000 (GB/s)", "only abc: old: 1", "only now: new: 1", "",
+		"median ratio: 3.000 of 2 lines", "largest ratio: 4.000 (GB/s)", "only abc: old: 1", "only now: new: 1", "",
 	}, rows[4:])
 	text.Reset()
 	require.NoError(t, report(&text, "abc", then, now, regexp.MustCompile("^sum$")))

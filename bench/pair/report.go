@@ -39,7 +39,7 @@ func control(key string) bool {
 	return !strings.Contains(key, "paddle_mps") && (strings.Contains(key, "numpy") || strings.Contains(key, "torch"))
 }
 
-// report prints the lines that both have, the largest ratio of ours, and what only one of them has.
+// report prints the lines that both have, the median and the largest ratio of ours, and what only one of them has.
 // Ratios are of medians; "paired" is the median of the ratios of single rounds, and "best" the ratio of
 // the least costs, which a busy machine disturbs less.
 func report(w io.Writer, rev string, then, now *results, only *regexp.Regexp) error {
@@ -50,6 +50,7 @@ func report(w io.Writer, rev string, then, now *results, only *regexp.Regexp) er
 	p := printer{w: w}
 	p.printf("%-*s%14s%14s%9s%9s%9s\n", width, fmt.Sprintf("rounds: %d", rounds(now)), rev, "now", "ratio", "paired", "best")
 	largest, where := 0.0, ""
+	var all []float64 // ratios of ours
 	for _, key := range now.keys {
 		old, both := then.values[key]
 		if !both || !only.MatchString(key) {
@@ -62,9 +63,15 @@ func report(w io.Writer, rev string, then, now *results, only *regexp.Regexp) er
 		// Four digits are more than any machine repeats.
 		p.printf("%-*s%14.4g%14.4g%9.3f%9.3f%9.3f\n", width, key, a, b, r,
 			paired(old, current, rate), ratio(best(old, rate), best(current, rate), rate))
-		if !control(key) && r >= largest {
-			largest, where = r, key
+		if !control(key) {
+			all = append(all, r)
+			if r >= largest {
+				largest, where = r, key
+			}
 		}
+	}
+	if len(all) > 0 {
+		p.printf("median ratio: %.3f of %d lines\n", median(all), len(all))
 	}
 	p.printf("largest ratio: %.3f (%s)\n", largest, where)
 	p.missing(rev, then, now, only)

@@ -145,7 +145,8 @@ func usage(w io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintln(w, "  paddle-mps", c.line)
 	}
-	fmt.Fprintln(w, "\npaddle-mps COMMAND --help describes one; paddle-mps --version prints the version.")
+	fmt.Fprintln(w, "\npython -m paddle_mps script.py runs a program for PaddlePaddle.")
+	fmt.Fprintln(w, "paddle-mps COMMAND --help describes one; paddle-mps --version prints the version.")
 }
 
 // wantsHelp reports whether arguments ask for help, which is then a result and no complaint.

@@ -102,10 +102,28 @@ func tritonFile(command string, args []string, out, complain io.Writer) error {
 func tritonText(file, name, signature string, warps int, complain io.Writer) (string, error) {
 	python, err := isKernelFile(file, name, signature)
 	if err != nil || !python {
-		text, missing := os.ReadFile(file)
-		return string(text), cmp.Or(err, missing)
+		text, missing := readText(file)
+		return text, cmp.Or(err, missing)
 	}
 	return tritonKernel(file, name, signature, warps, complain)
+}
+
+// longestText is how long Triton IR may be. That of a kernel has some kilobytes.
+const longestText = 64 << 20
+
+// readText reads a regular file. A device such as /dev/zero has no end, and opening a pipe may wait for ever.
+func readText(file string) (string, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is no regular file; want a file with Triton IR", file)
+	case info.Size() > longestText:
+		return "", fmt.Errorf("%s has %d bytes; want at most %d", file, info.Size(), longestText)
+	}
+	text, err := os.ReadFile(file)
+	return string(text), err
 }
 
 // parseAround parses flags before and behind the one argument that is no flag.

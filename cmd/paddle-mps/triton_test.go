@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -47,6 +48,19 @@ func TestTritonCompile(t *testing.T) {
 	status, _, complaint = run("compile", "-w", "3", add)
 	require.Equal(t, 1, status)
 	require.Contains(t, complaint, "num_warps=3")
+
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	defer w.Close()
+	pipe := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	for _, endless := range []string{"/dev/zero", pipe, t.TempDir()} {
+		for _, command := range []string{"compile", "explain"} {
+			status, _, complaint = run(command, endless)
+			require.Equal(t, 1, status, endless)
+			require.Contains(t, complaint, "want a file with Triton IR")
+		}
+	}
 }
 
 // TestTritonFrontend hands the command line to Python, and its status back.

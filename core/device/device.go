@@ -142,5 +142,6 @@ type Info struct {
 	Float64      bool // has float64 and the complex types
 	BFloat16     bool // has bfloat16
 	ChannelsLast bool // convolutions with constant weights of float32 are faster where images have their channels last
+	CountsFirst  bool // kernels of counted rows write no more rows than the result has, which may be fewer than there could be
 	Compiles     bool // Compile may take milliseconds: callers that hold a lock compile on another goroutine
 }

@@ -68,7 +68,6 @@ type Slot struct {
 // Space is a kind of memory that an operand can be in.
 type Space uint8
 
-// The spaces.
 const (
 	Own     Space = iota // the operand of the step itself: a scalar of the plan
 	Input                // Call.In of the program's call

@@ -240,3 +240,12 @@ func TestPart(t *testing.T) {
 		require.Equal(t, want, d.Part(), d)
 	}
 }
+
+// TestNaNKeepsItsSign: narrowing makes a nan quiet and leaves its sign.
+func TestNaNKeepsItsSign(t *testing.T) {
+	negative := math.Float32frombits(0xff800001)
+	require.EqualValues(t, 0xfe00, F32ToF16(negative))
+	require.EqualValues(t, 0x7e00, F32ToF16(-negative))
+	require.EqualValues(t, 0xffc0, F32ToBF16(negative)&0xffc0)
+	require.EqualValues(t, 0x7fc0, F32ToBF16(-negative)&0xffc0)
+}

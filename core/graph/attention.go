@@ -238,6 +238,21 @@ func (f *attentionFinder) call(row *op.Row, at op.Attrs, in ...Value) Value {
 // Expand replaces calls of composites by calls of other rows, where the rows say them so and the device has no kernel of them. Passes
 // then see the parts: a factor goes into the weight of the product before it, and a causal mask is computed once.
 func (g *Graph) Expand(composes Composes) *Graph {
+	for range nestedComposites {
+		expanded := g.expand(composes)
+		if expanded == g {
+			break
+		}
+		g = expanded
+	}
+	return g
+}
+
+// nestedComposites is how deep composites call composites, at most. What cannot be expanded stays, whose error comes later.
+const nestedComposites = 4
+
+// expand is Expand for the calls of the graph, and not for those that it makes.
+func (g *Graph) expand(composes Composes) *Graph {
 	// whole reports whether a call stays. Devices choose kernels of composites by the dtype of the first operand.
 	whole := func(n *Node) bool {
 		if n.Row.Calls == nil {
@@ -259,8 +274,9 @@ func (g *Graph) Expand(composes Composes) *Graph {
 	}
 	for i := range g.nodes {
 		n := g.nodes[i]
+		stays := whole(&n) // of the values of g
 		n.In = translate(instead, n.In)
-		if whole(&n) || !to.expand(&n, instead) {
+		if stays || !to.expand(&n, instead) {
 			to.graph.nodes = append(to.graph.nodes, n)
 		}
 	}

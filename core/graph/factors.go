@@ -151,7 +151,6 @@ func (f *factors) combined(row *op.Row, x, y *op.Const) (made *op.Const, err err
 	return made, err
 }
 
-// elementAt is an element of a constant of floats.
 func elementAt(k *op.Const, i int64) float64 {
 	switch k.DType {
 	case dtype.Float16:

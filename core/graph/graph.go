@@ -154,7 +154,7 @@ func (g *Graph) Freeze(last []*op.Const, outputs int) (*Graph, error) {
 			known[v] = b.Constant(last[at])
 		} else {
 			known[v] = b.Input(g.values[v].Type)
-			sizes.note(&g.values[v].Shape, &g.values[v].Shape)
+			sizes.bind(&g.values[v].Shape, &g.values[v].Shape)
 		}
 	}
 	return g.rebuild(b, known, g.outputs[:outputs], sizes)
@@ -186,7 +186,7 @@ func (g *Graph) rebuild(b *Builder, known, outputs []Value, sizes sizes) (*Graph
 		}
 		for j, v := range n.Out {
 			known[v] = out[j]
-			sizes.note(&g.values[v].Shape, &b.graph.values[out[j]].Shape)
+			sizes.bind(&g.values[v].Shape, &b.graph.values[out[j]].Shape)
 		}
 	}
 	return b.Build(translate(known, outputs)...), nil
@@ -195,8 +195,8 @@ func (g *Graph) rebuild(b *Builder, known, outputs []Value, sizes sizes) (*Graph
 // sizes are what symbols of a graph are in another one, which has the same values: numbers, or symbols of its own.
 type sizes map[int64]int64
 
-// note notes the symbols in the shape of a value, which is another shape in the other graph.
-func (s sizes) note(was, is *shape.Shape) {
+// bind takes the symbols in the shape of a value, which is another shape in the other graph.
+func (s sizes) bind(was, is *shape.Shape) {
 	for i, d := range was.Slice() {
 		if _, seen := s[d]; !seen && shape.IsSymbol(d) && i < is.Rank {
 			s[d] = is.Dims[i]

@@ -117,7 +117,7 @@ func (g *grouper) fusable(s *op.Step) bool {
 // its order, and the device wants it.
 func (g *grouper) heads(s *op.Step) bool {
 	return !s.Row.Elementwise() && !s.Row.Tail && !s.Row.Random && !s.Row.Updates && len(s.Out) == 1 && s.Out[0].Number == nil &&
-		s.Out[0].Numel() > 0 && g.legal.all(&s.Out[0]) && g.fuses(s)
+		s.Out[0].Numel() > 0 && g.legal.coversBuffer(&s.Out[0]) && g.fuses(s)
 }
 
 // tails reports whether a step can be the last one of the open group: it reduces the last axes of a result of the group that
@@ -134,8 +134,8 @@ func (g *grouper) tails(s *op.Step) bool {
 	return from.wrote && from.whole && g.legal.linear(in) && !to.read && !to.wrote && g.fuses(s)
 }
 
-// all reports whether a view is all of its buffer, with its axes in any order.
-func (l *Legal) all(r *op.Ref) bool {
+// coversBuffer reports whether a view is all of its buffer, with its axes in any order.
+func (l *Legal) coversBuffer(r *op.Ref) bool {
 	b := &l.Buffers[r.Buffer]
 	if r.Offset != 0 || r.DType != b.DType || r.Numel() != b.Count {
 		return false

@@ -50,7 +50,6 @@ type Legal struct {
 	next    op.Step // room for one that is being added
 }
 
-// call is one call on its way.
 type call struct {
 	op.Inference
 	step op.Step
@@ -162,8 +161,8 @@ func (l *Legal) Call(row *op.Row, in []op.Ref, at op.Attrs) ([]op.Ref, error) {
 // that update broadcast to it. out may share memory with the operands; what they are before the call
 // counts. The list of operands is the graph's from here on.
 func (l *Legal) CallInto(row *op.Row, in []op.Ref, at op.Attrs, out op.Ref) error {
-	if row.Kind == op.View || row.Counted || row.Many() {
-		return status.Errorf(status.Unsupported, "[%s] cannot write into a tensor; assign its result", row.Name)
+	if err := row.Into(); err != nil {
+		return err
 	}
 	c, err := l.ask(row, in, at)
 	defer func() { l.depth-- }()
@@ -234,6 +233,12 @@ func (l *Legal) update(c *call, in []op.Ref, out op.Ref) error {
 // step adds a call whose results have their buffers: its casts, and what it is lowered to. It changes in.
 func (l *Legal) step(c *call, in, out []op.Ref) error {
 	row := c.Row
+	if l.uncast(c, in, out) {
+		return l.Emit(&c.step)
+	}
+	if err := l.widenScan(c, in, out); err != nil {
+		return err
+	}
 	for i := range in {
 		if err := l.cast(&in[i], c.Cast[i], row); err != nil {
 			return err
@@ -255,6 +260,52 @@ func (l *Legal) step(c *call, in, out []op.Ref) error {
 		return l.add(&c.step)
 	}
 	return row.Lower(l, &c.step)
+}
+
+// uncast makes c.step of a call whose operand would be cast to int64, where the device has a kernel that reads it as it is: a cast is
+// a copy of eight bytes for each element.
+func (l *Legal) uncast(c *call, in, out []op.Ref) bool {
+	if c.Row.Uncast == 0 || l.Composes == nil || c.Cast[0] != dtype.Int64 || in[0].Number != nil {
+		return false
+	}
+	row := op.ByID(c.Row.Uncast)
+	if in[0].DType == dtype.Int64 || !row.Accepts.Has(in[0].DType) {
+		return false
+	}
+	at := make(op.Attrs, len(row.Attrs))
+	for i := range c.Row.Attrs {
+		for j := range row.Attrs {
+			if row.Attrs[j].Name == c.Row.Attrs[i].Name {
+				at[j] = c.Attrs[i]
+			}
+		}
+	}
+	c.step = op.Step{Row: row, Attrs: at, Axes: c.Axes, In: in, Out: out}
+	return l.Composes(&c.step)
+}
+
+// widenScan casts the operand of a scan into its result, where the scan then runs in place: a scan reads an element before it writes
+// that element. A result of its own for the cast would need as much memory again.
+func (l *Legal) widenScan(c *call, in, out []op.Ref) error {
+	if c.Row.Kind != op.Scan || len(out) != 1 {
+		return nil
+	}
+	x, y := &in[0], &out[0]
+	if x.Number != nil || c.Cast[0] == dtype.Invalid || x.DType == c.Cast[0] || y.DType != c.Cast[0] {
+		return nil
+	}
+	place := *y
+	if y.Shape != x.Shape { // the result is one line
+		if !y.IsContiguous() {
+			return nil
+		}
+		place.Layout = shape.Contiguous(x.Shape)
+	}
+	if err := l.copy(*x, place); err != nil {
+		return err
+	}
+	*x = place
+	return nil
 }
 
 // cast brings an operand to the dtype that a call wants. Conversions cast by themselves.
@@ -288,6 +339,21 @@ func (l *Legal) list(r op.Ref) []op.Ref {
 
 // Copy adds a copy; see op.Emitter.
 func (l *Legal) Copy(from, to op.Ref) error { return l.copy(from, to) }
+
+// Move adds a copy, or has the last step write to the target; see op.Emitter. The buffer of that step's result is the last one,
+// which is then not made.
+func (l *Legal) Move(from, to op.Ref) error {
+	if n := len(l.Steps) - 1; n >= 0 && from.Number == nil && from.Buffer == len(l.Buffers)-1 && l.Buffers[from.Buffer].Role == Temporary {
+		s := &l.Steps[n]
+		if s.Row.Elementwise() && s.Out[0].Buffer == from.Buffer && from.DType == to.DType && from.Shape == to.Shape &&
+			s.Out[0].Layout == from.Layout && l.linear(&from) {
+			s.Out[0] = to
+			l.Buffers = l.Buffers[:from.Buffer]
+			return nil
+		}
+	}
+	return l.copy(from, to)
+}
 
 // Emit adds a step for the device; see op.Emitter.
 func (l *Legal) Emit(s *op.Step) error {

@@ -72,7 +72,7 @@ func (p *parser) parse(line string) error {
 			return err
 		}
 		p.values = append(p.values, p.builder.Input(t))
-		p.sizes.note(&t.Shape, &t.Shape)
+		p.sizes.bind(&t.Shape, &t.Shape)
 	case "constant":
 		if err := p.constant(); err != nil {
 			return err
@@ -93,7 +93,6 @@ func (p *parser) parse(line string) error {
 	return p.end()
 }
 
-// wrong is the error of a text.
 func wrong(got, want string) error {
 	return status.Errorf(status.Invalid, "got %s; want %s", got, want)
 }
@@ -410,7 +409,6 @@ func (p *parser) integer(row *op.Row, attr int) (int64, error) {
 	return n, nil
 }
 
-// quoted reads a text.
 func (p *parser) quoted() (string, error) {
 	text, err := strconv.Unquote(p.word)
 	if err != nil {
@@ -440,7 +438,7 @@ func (p *parser) check(row *op.Row, made []Value, types []op.Type) error {
 			return wrong(said.DType.String()+dims(&said.Shape), is.DType.String()+dims(&is.Shape)+", which "+row.Name+" makes")
 		}
 		p.values = append(p.values, v)
-		p.sizes.note(&said.Shape, &is.Shape)
+		p.sizes.bind(&said.Shape, &is.Shape)
 	}
 	return nil
 }

@@ -80,7 +80,6 @@ func recognize(g *Graph) *Graph {
 	return &r.to.graph
 }
 
-// recognizer is the state of recognize.
 type recognizer struct {
 	g        *Graph
 	to       *Builder // of the graph with calls replaced

@@ -76,7 +76,7 @@ func TestInferenceWithSymbolsHoldsForNumbers(t *testing.T) {
 	tried := 0
 	for i := range op.Table {
 		row := &op.Table[i]
-		settings := row.Settings
+		settings := op.Descriptions()[row.Name].Settings
 		if len(settings) == 0 {
 			settings = []op.Setting{{}}
 		}

@@ -51,7 +51,6 @@ func (g *Graph) print() (string, []*op.Const) {
 // Passes leave values behind that nothing reads any more, and graphs that compute the same may have other values in between.
 // Their texts are the same nevertheless: numbers are given anew, and constants that nothing reads are not in them.
 
-// printer writes a graph.
 type printer struct {
 	graph *Graph
 	text  strings.Builder
@@ -178,7 +177,6 @@ func size(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// attribute is the value of an attribute as text.
 func attribute(v *op.Value) string {
 	var texts []string
 	switch v.Kind {

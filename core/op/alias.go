@@ -65,8 +65,7 @@ func writeSliced(c *Calls, at Attrs, part, before Var) Var {
 // readByPosition reads a view of memory: the elements of the whole at the positions that the view shows.
 func readByPosition(id ID) func(*Calls, Attrs, Var) Var {
 	return func(c *Calls, at Attrs, whole Var) Var {
-		flat, places := c.positions(id, at, whole)
-		return c.Do(IDIndex, nil, flat, places)
+		return c.Do(IDIndex, nil, c.flat(whole), c.Do(id, at, c.Places(whole)))
 	}
 }
 
@@ -74,19 +73,27 @@ func readByPosition(id ID) func(*Calls, Attrs, Var) Var {
 // written into: the runtime refuses it.
 func writeByPosition(id ID) func(c *Calls, at Attrs, part, before Var) Var {
 	return func(c *Calls, at Attrs, part, before Var) Var {
-		flat, places := c.positions(id, at, before)
-		s := c.Shape(before)
-		return c.Reshape(c.Do(IDIndexPut, nil, flat, part, places), &s)
+		return c.PutAt(before, part, c.Do(id, at, c.Places(before)))
 	}
 }
 
-// positions are a value in one axis, and where the elements of a view of it lie there: the same view of 0, 1, 2, ... in the
-// value's shape.
-func (c *Calls) positions(id ID, at Attrs, v Var) (flat, places Var) {
+// Places are the positions of the elements of a value in row-major order, 0, 1, 2, ..., in its shape. A view of them says where its
+// elements lie.
+func (c *Calls) Places(v Var) Var {
 	s := c.Shape(v)
-	count := s.Numel()
-	places = c.Do(id, at, c.Reshape(c.count(count), &s))
-	return c.Do(IDReshape, Attrs{ReshapeShape: {Kind: Ints, Ints: []int64{count}}}, v), places
+	return c.Reshape(c.count(s.Numel()), &s)
+}
+
+// PutAt is a value with the elements of part at places, which differ.
+func (c *Calls) PutAt(before, part, places Var) Var {
+	s := c.Shape(before)
+	return c.Reshape(c.Do(IDIndexPut, nil, c.flat(before), part, places), &s)
+}
+
+// flat is a value in one axis.
+func (c *Calls) flat(v Var) Var {
+	s := c.Shape(v)
+	return c.Do(IDReshape, Attrs{ReshapeShape: {Kind: Ints, Ints: []int64{s.Numel()}}}, v)
 }
 
 // stridedFrom moves the offset of as_strided.

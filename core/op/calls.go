@@ -56,6 +56,9 @@ func (c *Calls) DoMany(id ID, at Attrs, in ...Var) []Var {
 	row := byID[id]
 	full := make(Attrs, len(row.Attrs))
 	copy(full, at)
+	if c.Err = row.Fill(full); c.Err != nil {
+		return nil
+	}
 	out, err := c.Call(row, in, full)
 	c.Err = err
 	return out

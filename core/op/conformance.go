@@ -33,7 +33,8 @@ type Tolerance struct {
 
 // Roundings counts the roundings of intermediate values where terms may cancel. Each is at most
 // eps * f(|x|): half a unit in the last place of 1 in the dtype that is computed in (2**-53 for float64,
-// 2**-24 else), times the result of the same operator for the magnitudes of its operands. An element
+// 2**-24 else), times the result of the same operator for the magnitudes of its operands, or what the description
+// of the row gives as Scale: terms that do not cancel for any operands. An element
 // of n terms (see [Row.Terms]) has Once + Level*log2(n) + Term*n of them.
 //
 // A sum is an example: Higham, Accuracy and Stability of Numerical Algorithms, 4.2, bounds its error by
@@ -104,7 +105,6 @@ func (t Tolerance) inFloat64(also string) Tolerance {
 // Domain says which values of an operand an operator has an answer for, and tests give.
 type Domain uint8
 
-// The domains.
 const (
 	Unrestricted Domain = iota // every value, all special ones of floats included
 	Divisor                    // any float; any integer but 0
@@ -188,7 +188,6 @@ var (
 	}
 	someAxis     = []Setting{{{"axis", nil}, {"keepdim", false}}, {{"axis", 0}, {"keepdim", true}}, {{"axis", -1}, {"keepdim", false}}}
 	firstAndLast = []Setting{{{"axis", 0}}, {{"axis", -1}}}
-	everyDType   = everyDTypeOf(dtype.All)
 )
 
 func everyDTypeOf(set dtype.Set) (all []Setting) {

@@ -3,7 +3,6 @@ package op
 // Factor is what an operator does with its operands that lets a constant of channels go into the weight of a product.
 type Factor uint8
 
-// The factors.
 const (
 	NoFactor Factor = iota
 	Times           // x * y, of a result with a weight or with what was added to it, either way round

@@ -1,9 +1,6 @@
 package op
 
-import (
-	"github.com/paddle-mps/paddle-mps/core/shape"
-	"github.com/paddle-mps/paddle-mps/core/status"
-)
+import "github.com/paddle-mps/paddle-mps/core/shape"
 
 // Grad says how the gradient of an operator is computed: the vector-Jacobian product of reverse-mode differentiation.
 //
@@ -60,19 +57,6 @@ type Gradient struct {
 	// The answer.
 
 	Dx []Var // the gradients of the operands, with their dtypes and shapes; NoVar for zero
-}
-
-// Differentiate asks the rule of the row.
-func (g *Gradient) Differentiate() error {
-	g.Dx = make([]Var, len(g.In))
-	for i := range g.Dx {
-		g.Dx[i] = NoVar
-	}
-	if g.Row.Grad.Rule == nil {
-		return status.Errorf(status.Unsupported, "[%s] has no gradient", g.Row.Name)
-	}
-	g.Row.Grad.Rule(g)
-	return g.Err
 }
 
 // Set answers for operand i. dx may have the shape that the operand was broadcast to and any floating dtype: it is

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
@@ -162,17 +164,21 @@ func gradCumprod(g *Gradient) {
 }
 
 // gradLogcumsumexp: exp(x) times sums of dy exp(-out) from the end, which overflow: positive and negative ones apart,
-// as logarithms.
+// as logarithms. A sum that is infinite says nothing about its terms, and passes nothing on to them.
 func gradLogcumsumexp(g *Gradient) {
 	axis := g.scanned(&g.Attrs[LogcumsumexpAxis])
 	s := g.Shape(g.Out[0])
+	infinite := g.Do(IDIsinf, nil, g.Out[0])
+	out, given := g.where(infinite, g.zero(), g.Out[0]), g.where(infinite, g.zero(), g.Dy[0])
+	// Behind infinity all sums are infinite: any finite number serves for it.
 	x := g.Reshape(g.In[0], &s)
+	x = g.where(g.Do(IDEqual, nil, x, g.Float(math.Inf(1))), g.zero(), x)
 	part := func(dy Var) Var {
 		dy = g.where(g.Do(IDGreaterThan, nil, dy, g.zero()), dy, g.zero())
-		sum := g.backwards(IDLogcumsumexp, g.subtract(g.Do(IDLog, nil, dy), g.Out[0]), axis)
+		sum := g.backwards(IDLogcumsumexp, g.subtract(g.Do(IDLog, nil, dy), out), axis)
 		return g.Do(IDExp, nil, g.add(x, sum))
 	}
-	g.answer(g.subtract(part(g.Dy[0]), part(g.neg(g.Dy[0]))))
+	g.answer(g.subtract(part(given), part(g.neg(given))))
 }
 
 // scatter puts the elements of dy to where they were taken from along an axis: index has the shape of dy. Of several for
@@ -554,12 +560,7 @@ func gradIndexReduce(g *Gradient) {
 			g.Set(1, g.read(dy, indices))
 		}
 	case Folds[1]:
-		if g.Wants[0] {
-			g.Set(0, g.multiply(dy, g.divide(out, x)))
-		}
-		if g.Wants[1] {
-			g.Set(1, g.multiply(g.read(dy, indices), g.divide(g.read(out, indices), value)))
-		}
+		gradIndexProduct(g)
 	default:
 		d := g.dtypeOf(out)
 		mine := g.Do(IDEqual, nil, x, out)
@@ -570,5 +571,24 @@ func gradIndexReduce(g *Gradient) {
 		if g.Wants[1] {
 			g.Set(1, g.where(others, g.read(part, indices), g.zero()))
 		}
+	}
+}
+
+// gradIndexProduct: dy times the other factors of each place. As for prod, a quotient by a factor 0 is the product of the others, which
+// is not 0 where it is the only one.
+func gradIndexProduct(g *Gradient) {
+	x, value, indices, dy, out := g.In[0], g.In[1], g.In[2:], g.Dy[0], g.Out[0]
+	d := g.dtypeOf(out)
+	zeros := [2]Var{g.Do(IDEqual, nil, x, g.zero()), g.Do(IDEqual, nil, value, g.zero())}
+	filled := [2]Var{g.where(zeros[0], g.Float(1), x), g.where(zeros[1], g.Float(1), value)}
+	count := g.indexAdd(g.Cast(zeros[0], d), g.Cast(zeros[1], d), indices)
+	product := g.Do(IDIndexReduce, g.Attrs, append([]Var{filled[0], filled[1]}, indices...)...)
+	rest := g.where(g.Do(IDEqual, nil, count, g.Float(1)), product, g.zero())
+	others := func(i int, rest, out Var) Var { return g.where(zeros[i], rest, g.divide(out, filled[i])) }
+	if g.Wants[0] {
+		g.Set(0, g.multiply(dy, others(0, rest, out)))
+	}
+	if g.Wants[1] {
+		g.Set(1, g.multiply(g.read(dy, indices), others(1, g.read(rest, indices), g.read(out, indices))))
 	}
 }

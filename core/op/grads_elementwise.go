@@ -116,13 +116,41 @@ func gradFmax(g *Gradient) { g.choose(IDGreaterEqual) }
 // gradFmin is of minima that pass over nan.
 func gradFmin(g *Gradient) { g.choose(IDLessEqual) }
 
-// gradLogaddexp: exp(x - out) and exp(y - out), which are sigmoids of the difference.
+// gradLogaddexp: exp(x - out) and exp(y - out), which are sigmoids of the difference. Equal operands have a half each, infinities
+// too: of sums of probabilities that are 0 a gradient of 0 stays 0.
 func gradLogaddexp(g *Gradient) {
+	equal := g.Do(IDEqual, nil, g.In[0], g.In[1])
 	for i := range g.In {
 		if g.Wants[i] {
-			share := g.Do(IDSigmoid, nil, g.subtract(g.In[i], g.In[1-i]))
-			g.Set(i, g.multiply(g.Dy[0], share))
+			difference := g.where(equal, g.zero(), g.subtract(g.In[i], g.In[1-i]))
+			g.Set(i, g.multiply(g.Dy[0], g.Do(IDSigmoid, nil, difference)))
 		}
+	}
+}
+
+// binaryCrossEntropyCalls: (y - 1) log(1 - x) - y log(x), with logarithms of at least -100.
+func binaryCrossEntropyCalls(c *Calls, in []Var, _ Attrs) []Var {
+	hit, miss := c.certainties(in[0])
+	return []Var{c.subtract(c.multiply(c.plus(in[1], -1), miss), c.multiply(in[1], hit))}
+}
+
+// certainties are log(x) and log(1 - x), at least -100.
+func (c *Calls) certainties(x Var) (hit, miss Var) {
+	above := func(v Var) Var { return c.Do(IDClip, nil, v, c.Float(-100), c.Number(Value{})) }
+	return above(c.Do(IDLog, nil, x)), above(c.Do(IDLog1p, nil, c.neg(x)))
+}
+
+// gradBinaryCrossEntropy: (x - y) / (x (1 - x)) for x, whose divisor is bounded: a probability of exactly 0 or 1 has a large
+// gradient and not an infinite one, which the slope 0 of a saturated sigmoid would make nan. log(1 - x) - log(x) for y.
+func gradBinaryCrossEntropy(g *Gradient) {
+	x, y := g.In[0], g.In[1]
+	if g.Wants[0] {
+		spread := g.Do(IDClip, nil, g.multiply(x, g.oneMinus(x)), g.Float(g.Attrs[BinaryCrossEntropyLeast].Float64()), g.Number(Value{}))
+		g.Set(0, g.multiply(g.Dy[0], g.divide(g.subtract(x, y), spread)))
+	}
+	if g.Wants[1] {
+		hit, miss := g.certainties(x)
+		g.Set(1, g.multiply(g.Dy[0], g.subtract(miss, hit)))
 	}
 }
 
@@ -174,7 +202,13 @@ func over(divisor func(g *Gradient, x, out Var) Var) func(*Gradient) {
 	return func(g *Gradient) { g.Set(0, g.divide(g.Dy[0], divisor(g, g.In[0], g.Out[0]))) }
 }
 
-// oneMinus is 1 - x.
+// unlessUnread is x, and 1 where both x and dy are 0: nothing reads the logarithm of such an element, so that its gradient is 0 and
+// not 0/0. Losses of probabilities that are masked as -inf are of this kind.
+func unlessUnread(g *Gradient, x, _ Var) Var {
+	unread := g.Do(IDLogicalAnd, nil, g.Do(IDEqual, nil, x, g.zero()), g.Do(IDEqual, nil, g.Dy[0], g.zero()))
+	return g.where(unread, g.Float(1), x)
+}
+
 func (g *Gradient) oneMinus(x Var) Var { return g.subtract(g.Float(1), x) }
 
 var (
@@ -182,13 +216,13 @@ var (
 	gradAbs        = slope(func(g *Gradient, x, _ Var) Var { return g.Do(IDSign, nil, x) })
 	gradExp        = slope(func(_ *Gradient, _, out Var) Var { return out })
 	gradExpm1      = slope(func(g *Gradient, _, out Var) Var { return g.plus(out, 1) })
-	gradLog        = over(func(_ *Gradient, x, _ Var) Var { return x })
+	gradLog        = over(unlessUnread)
 	gradLog1p      = over(func(g *Gradient, x, _ Var) Var { return g.plus(x, 1) })
-	gradLog2       = over(func(g *Gradient, x, _ Var) Var { return g.scale(x, math.Ln2) })
-	gradLog10      = over(func(g *Gradient, x, _ Var) Var { return g.scale(x, math.Ln10) })
+	gradLog2       = over(func(g *Gradient, x, out Var) Var { return g.scale(unlessUnread(g, x, out), math.Ln2) })
+	gradLog10      = over(func(g *Gradient, x, out Var) Var { return g.scale(unlessUnread(g, x, out), math.Ln10) })
 	gradSqrt       = over(func(g *Gradient, _, out Var) Var { return g.scale(out, 2) })
 	gradRsqrt      = slope(func(g *Gradient, _, out Var) Var { return g.scale(g.multiply(g.square(out), out), -0.5) })
-	gradSquare     = slope(func(g *Gradient, x, _ Var) Var { return g.scale(x, 2) })
+	gradSquare     = func(g *Gradient) { g.Set(0, g.multiply(g.In[0], g.scale(g.Dy[0], 2))) } // 2 x may overflow beside a dy of 0
 	gradReciprocal = slope(func(g *Gradient, _, out Var) Var { return g.neg(g.square(out)) })
 	gradSin        = slope(func(g *Gradient, x, _ Var) Var { return g.Do(IDCos, nil, x) })
 	gradCos        = slope(func(g *Gradient, x, _ Var) Var { return g.neg(g.Do(IDSin, nil, x)) })
@@ -251,7 +285,8 @@ func gradGelu(g *Gradient) {
 		g.Set(0, g.multiply(g.Dy[0], g.add(below, density)))
 		return
 	}
-	const cubic, c = 0.044715, 0.7978845608028654 // sqrt(2/pi)
+	const cubic, c = 0.044715, 0.7978845608028654       // sqrt(2/pi)
+	x = g.Do(IDClip, nil, x, g.Float(-20), g.Float(20)) // beyond it nothing changes any more, and the powers overflow
 	x2 := g.square(x)
 	t := g.Do(IDTanh, nil, g.scale(g.multiply(x, g.plus(g.scale(x2, cubic), 1)), c))
 	inner := g.scale(g.plus(g.scale(x2, 3*cubic), 1), c/2)
@@ -329,6 +364,9 @@ func gradClip(g *Gradient) {
 		}
 	}
 }
+
+// gradAssign: the operand may have been broadcast and cast to a tensor that it was written into.
+func gradAssign(g *Gradient) { g.Set(0, g.Dy[0]) }
 
 // gradSame is the gradient of what only moves or casts elements: dy in the shape of the operand.
 func gradSame(g *Gradient) {

@@ -44,6 +44,8 @@ type Emitter interface {
 	// Copy adds a copy between views of one dtype, the first of which broadcasts to the second. No
 	// element of the second may be one of the first.
 	Copy(from, to Ref) error
+	// Move is Copy from a whole result of the last call, which nothing reads after it: where it can, that call writes to the place.
+	Move(from, to Ref) error
 	// Call adds a call of any row, with whatever it implies, and returns its results in new memory. It
 	// may change in.
 	Call(row *Row, in []Ref, at Attrs) ([]Ref, error)
@@ -221,7 +223,27 @@ func lowerCountNonzero(e Emitter, s *Step) (err error) {
 	return e.Emit(s)
 }
 
-// lowerSquareSum is the sum of the squares.
+// lowerWholeSum is the sum of x as int64.
+func lowerWholeSum(e Emitter, s *Step) error {
+	s.Attrs = Attrs{SumAxis: s.Attrs[WholeSumAxis], SumKeepdim: s.Attrs[WholeSumKeepdim]}
+	return reduceWhole(e, s, IDSum)
+}
+
+// lowerWholeProd is the product of x as int64.
+func lowerWholeProd(e Emitter, s *Step) error {
+	s.Attrs = Attrs{ProdAxis: s.Attrs[WholeProdAxis], ProdKeepdim: s.Attrs[WholeProdKeepdim]}
+	return reduceWhole(e, s, IDProd)
+}
+
+// reduceWhole casts x to int64 and reduces it.
+func reduceWhole(e Emitter, s *Step, id ID) (err error) {
+	if s.In, err = e.Call(byID[IDCast], s.In, Attrs{{Kind: DType, I: int64(dtype.Int64)}}); err != nil {
+		return err
+	}
+	s.Row = byID[id]
+	return e.Emit(s)
+}
+
 func lowerSquareSum(e Emitter, s *Step) (err error) {
 	if s.In, err = e.Call(byID[IDSquare], s.In, nil); err != nil {
 		return err

@@ -29,6 +29,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Output declares a result.
@@ -46,7 +47,6 @@ type ID uint16
 // one kind alike.
 type Kind uint8
 
-// The kinds.
 const (
 	Unary     Kind = iota + 1 // out[i] = f(x[i])
 	Binary                    // out[i] = f(x[i], y[i]), broadcast
@@ -100,6 +100,7 @@ type Row struct {
 	Calls    func(c *Calls, in []Var, at Attrs) []Var // of composites: the same on values, for passes over programs; nil: there is none
 	Grad     Grad
 	Parts    PartsRule   // the call on complex tensors, which kernels do not compute; nil: there is none
+	Uncast   ID          // Kind Reduce only: the composite, whose attributes this row has too, that does without the cast of an operand to int64; 0: there is none
 	Own      bool        // with Lower: it may emit the row itself, so that devices have kernels
 	Frame    func(*Step) // how operands are completed and laid out for devices, where that is not by Kind
 	Out      []Output    // nil: one result, "out"
@@ -107,23 +108,21 @@ type Row struct {
 	Fresh    bool        // Kind View only: the parts are copied, because Paddle's do not share storage
 	Updates  bool        // the result begins as In[0], which the device does not see: In[1], in its frame, is written into it
 	Counted  bool        // the size of the result's first axis is known only after the call
+	Counter  ID          // Counted only: the row that computes this size of the same operands, as int64; 0: there is none
 	Factor   Factor      // what graph.TakeFactors may make of it
 	Channels Channels    // likewise, of a product with a weight; else nil
 	Tail     bool        // Kind Reduce only: a reduction that may end a group of elementwise steps
 	ByValue  bool        // rules or Frame look at the numbers among the operands, where others see only their kinds
 	Python   Python
 	ONNX     string // "Add-14": operator and the first opset that it follows; empty: none
-	Doc      string // one line: what it computes, with the formula
 
-	// What tests need to know; see conformance.go.
-	NumPy     string // the same in NumPy; see python/paddle_mps/selftest/oracle.py
+	// What tests need to know; see conformance.go, and describe.go for what the library does without.
 	Tolerance Tolerance
-	Jumps     bool      // any error of an operand may make the result quite another: a quotient that is rounded down
-	Settings  []Setting // empty: the defaults alone
-	Elsewhere string    // the test that covers the row, where the conformance suite cannot
-	Lacks     []Lack    // kernels that the row is meant to have and that a device does not have yet
+	Jumps     bool   // any error of an operand may make the result quite another: a quotient that is rounded down
+	Lacks     []Lack // kernels that the row is meant to have and that a device does not have yet
 
-	direct [dtype.Last + 1]dtype.DType // see Direct
+	direct   [dtype.Last + 1]dtype.DType // see Direct
+	pullback *Row                        // of composites: their gradient; see pullback.go
 }
 
 // Python says how the wrapper of an operator looks.
@@ -299,10 +298,10 @@ func (row *Row) Direct(d dtype.DType) dtype.DType { return row.direct[d] }
 
 // precompute fills in direct for operators whose operands broadcast.
 //
-// Rows with attributes are left out, because an attribute may decide the dtype. The question is asked of tensors of one
-// axis: those without are weak in promotion, but among tensors of one dtype that changes nothing.
+// Rows with attributes are left out, because an attribute may decide the dtype, and composites, which no kernel computes. The
+// question is asked of tensors of one axis: those without are weak in promotion, but among tensors of one dtype that changes nothing.
 func (row *Row) precompute() {
-	if row.Kind != Unary && row.Kind != Binary && row.Kind != Compare || len(row.Attrs) > 0 {
+	if row.Kind != Unary && row.Kind != Binary && row.Kind != Compare || len(row.Attrs) > 0 || row.Lower != nil {
 		return
 	}
 	for _, d := range row.Accepts.Members() {
@@ -337,3 +336,11 @@ func (row *Row) Refuses(d dtype.DType) bool {
 
 // Many reports whether a call may have other than one result.
 func (row *Row) Many() bool { return len(row.Out) > 1 || len(row.Out) == 1 && row.Out[0].Variadic }
+
+// Into refuses rows whose calls cannot write into a tensor: those of views, of several results, and of results whose size the call says.
+func (row *Row) Into() error {
+	if row.Kind == View || row.Counted || row.Many() {
+		return status.Errorf(status.Unsupported, "[%s] cannot write into a tensor; assign its result", row.Name)
+	}
+	return nil
+}

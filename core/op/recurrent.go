@@ -88,7 +88,7 @@ func (c *Calls) parts(v Var, axis int64, sizes ...int64) []Var {
 func (c *Calls) sigmoid(x Var) Var { return c.Do(IDSigmoid, nil, x) }
 func (c *Calls) tanh(x Var) Var    { return c.Do(IDTanh, nil, x) }
 
-// lowerToCalls is the lowering of rows that say themselves by Row.Calls: the results are copied to their places.
+// lowerToCalls is the lowering of rows that say themselves by Row.Calls: the results are moved to their places.
 func lowerToCalls(e Emitter, s *Step) error {
 	l := emitted{e: e, refs: slices.Clone(s.In)}
 	c := Calls{Calculator: &l}
@@ -98,7 +98,11 @@ func lowerToCalls(e Emitter, s *Step) error {
 	}
 	made := s.Row.Calls(&c, in, s.Attrs)
 	for i := 0; i < len(made) && c.Err == nil; i++ {
-		c.Err = e.Copy(l.refs[made[i]], s.Out[i])
+		if int(made[i]) < len(in) || slices.Contains(made[:i], made[i]) || slices.Contains(made[i+1:], made[i]) {
+			c.Err = e.Copy(l.refs[made[i]], s.Out[i])
+		} else {
+			c.Err = e.Move(l.refs[made[i]], s.Out[i])
+		}
 	}
 	return c.Err
 }

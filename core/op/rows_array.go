@@ -39,92 +39,81 @@ var (
 var reduceRows = []Row{
 	{
 		ID: 100, Name: "sum", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradSum}, Parts: partsReduced, Accepts: bitExact, Infer: rules{summed, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
-		Attrs: []Attr{axisOrAxes, sumDType, keepDim}, NumPy: "np.sum(x, axis=axis, keepdims=keepdim)", Doc: "Sum; bool and int32 as int64; 0 of nothing.",
-		Settings: someAxes,
+		Attrs:  []Attr{axisOrAxes, sumDType, keepDim},
+		Uncast: IDWholeSum,
 	},
 	{
 		ID: 101, Name: "mean", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradMean}, Accepts: bitExact, Infer: rules{same, reduced}, Tolerance: rounded.plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
-		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "mean(x, axis, keepdim)", Doc: "Arithmetic mean in x's dtype; nan of nothing.",
-		Settings: someAxes,
+		Attrs: []Attr{axisOrAxes, keepDim},
 	},
 	{
 		ID: 102, Name: "max", Kind: Reduce, Tail: true, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
-		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.max(x, axis=axis, keepdims=keepdim)", Doc: "Largest element; nan if any is.",
-		Settings: someAxes,
+		Attrs: []Attr{axisOrAxes, keepDim},
 	},
 	{
 		ID: 103, Name: "min", Kind: Reduce, Tail: true, In: some, Grad: Grad{Rule: gradExtreme, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
-		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.min(x, axis=axis, keepdims=keepdim)", Doc: "Smallest element; nan if any is.",
-		Settings: someAxes,
+		Attrs: []Attr{axisOrAxes, keepDim},
 	},
 	{
 		ID: 104, Name: "prod", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradProd, Reads: ReadsX | ReadsOut}, Accepts: bitExact, Infer: rules{multiplied, reduced}, Tolerance: rounded.plus(Roundings{Term: 1}), Python: Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
-		Attrs: []Attr{axisOrAxes, keepDim, sumDType}, NumPy: "np.prod(x, axis=axis, keepdims=keepdim)", Doc: "Product; bool as int64; 1 of nothing.",
-		Settings: someAxes,
+		Attrs:  []Attr{axisOrAxes, keepDim, sumDType},
+		Uncast: IDWholeProd,
 	},
 	{
 		ID: 105, Name: "any", Kind: Reduce, Tail: true, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
-		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.any(x, axis=axis, keepdims=keepdim)", Doc: "Whether any element is not zero.",
-		Settings: someAxes,
+		Attrs: []Attr{axisOrAxes, keepDim},
 	},
 	{
 		ID: 106, Name: "all", Kind: Reduce, Tail: true, In: x, Accepts: bitExact, Infer: rules{toBool, reduced}, Python: method,
-		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.all(x, axis=axis, keepdims=keepdim)", Doc: "Whether no element is zero.",
-		Settings: someAxes,
+		Attrs: []Attr{axisOrAxes, keepDim},
 	},
 	{
 		ID: 107, Name: "argmax", Kind: Reduce, In: some, Accepts: anyNumber, Infer: rules{toIndex, reducedOne}, Python: method, ONNX: "ArgMax-13",
 		Attrs: []Attr{oneAxis, keepDim, {Name: "dtype", Type: DTypeAttr, Default: Value{Kind: DType, I: int64(dtype.Int64)}, Doc: "int64 or int32"}},
-		NumPy: "argmax(x, axis, keepdim)", Doc: "Index of the first largest element; nan never wins unless all are.",
-		Settings: someAxis,
 	},
 	{
 		ID: 108, Name: "argmin", Kind: Reduce, In: some, Accepts: anyNumber, Infer: rules{toIndex, reducedOne}, Python: method, ONNX: "ArgMin-13",
 		Attrs: []Attr{oneAxis, keepDim, {Name: "dtype", Type: DTypeAttr, Default: Value{Kind: DType, I: int64(dtype.Int64)}, Doc: "int64 or int32"}},
-		NumPy: "argmax(-x.astype(float), axis, keepdim)", Doc: "Index of the first smallest element; nan never wins unless all are.",
-		Settings: someAxis,
 	},
-	// Two that read x once where a device has a kernel for them, and are a cast or a square and a sum elsewhere. The square
+	// Four that read x once where a device has a kernel for them, and are a cast or a square and a sum or product elsewhere. The square
 	// of an element is rounded where it is an element of its own, which halves would overflow in.
 	{
 		ID: 109, Name: "count_nonzero", Kind: Reduce, Tail: true, In: x, Accepts: bitExact, Infer: rules{toInt64, reduced}, Lower: lowerCountNonzero, Python: internal,
-		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.count_nonzero(x, axis=axis, keepdims=keepdim)", Doc: "How many elements are not zero, as int64; nan is not.",
-		Settings: someAxes,
+		Attrs: []Attr{axisOrAxes, keepDim},
 	},
 	{
 		ID: 117, Name: "square_sum", Kind: Reduce, Tail: true, In: summands, Grad: Grad{Rule: gradSquareSum, Reads: ReadsX}, Accepts: dtype.SetOf(dtype.Float32, dtype.Float64), Infer: rules{floatOnly, reduced}, Lower: lowerSquareSum,
 		// Squares do not cancel, and MPSGraph may add them one after the other: a rounding of the sum for each, and one of the
 		// square.
 		Tolerance: rounded.plus(Roundings{Once: 2, Term: 1}), Python: internal,
-		Attrs: []Attr{axisOrAxes, keepDim}, NumPy: "np.sum(np.square(x), axis=axis, keepdims=keepdim)", Doc: "Sum of the squares of the elements; 0 of nothing.",
-		Settings: someAxes,
+		Attrs: []Attr{axisOrAxes, keepDim},
+	},
+	{
+		ID: 118, Name: "whole_sum", Kind: Reduce, Tail: true, In: summands, Accepts: dtype.Integers | dtype.Bools, Infer: rules{toInt64, reduced}, Lower: lowerWholeSum, Python: internal,
+		Attrs: []Attr{axisOrAxes, keepDim},
+	},
+	{
+		ID: 119, Name: "whole_prod", Kind: Reduce, Tail: true, In: summands, Accepts: dtype.Integers | dtype.Bools, Infer: rules{toInt64, reduced}, Lower: lowerWholeProd, Python: internal,
+		Attrs: []Attr{axisOrAxes, keepDim},
 	},
 	{
 		ID: 110, Name: "cumsum", Kind: Scan, In: summands, Grad: Grad{Rule: gradCumsum}, Accepts: anyNumber, Infer: rules{accumulated, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "CumSum-14",
-		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumsum(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
-		Doc:      "Sums of the elements up to each along an axis; integers and bool as int64.",
-		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
+		Attrs: []Attr{oneAxis, sumDType},
 	},
 	{
 		ID: 111, Name: "cumprod", Kind: Scan, In: summands, Grad: Grad{Rule: gradCumprod, Reads: ReadsX | ReadsOut}, Accepts: anyNumber, Infer: rules{multiplied, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		// A product that is subnormal on the way has an absolute error, which further factors multiply.
 		Tolerance: rounded.plus(Roundings{Term: 1}).inFloat64("underflow(x, given['axis']) * 2.0**-1074 / ulp(out)"), Python: byHand,
-		Attrs: []Attr{oneAxis, sumDType}, NumPy: "np.cumprod(x, axis).reshape(-1 if given['axis'] is None else x.shape)",
-		Doc:      "Products of the elements up to each along an axis; bool as int64.",
-		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
+		Attrs: []Attr{oneAxis, sumDType},
 	},
 	{
 		ID: 112, Name: "cummax", Kind: Scan, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradCumExtreme, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
-		Python: byHand, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], 1)",
-		Doc:      "The largest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
-		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
+		Python: byHand, Attrs: []Attr{oneAxis, indexDType},
 	},
 	{
 		ID: 113, Name: "cummin", Kind: Scan, In: x, Out: valuesAndIndices, Grad: Grad{Rule: gradCumExtreme, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
-		Python: byHand, Attrs: []Attr{oneAxis, indexDType}, NumPy: "extremes(x, given['axis'], -1)",
-		Doc:      "The smallest of the elements up to each along an axis, and the index of the last of those; nan if any is.",
-		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
+		Python: byHand, Attrs: []Attr{oneAxis, indexDType},
 	},
 	{
 		ID: 114, Name: "logcumsumexp", Kind: Scan, In: summands, Grad: Grad{Rule: gradLogcumsumexp, Once: true, Reads: ReadsX | ReadsOut}, Accepts: dtype.Floats, Infer: rules{toFloat, alongAxisOrAll}, Lower: lowerToLine, Own: true,
@@ -133,16 +122,11 @@ var reduceRows = []Row{
 		// log, 1 ulp of log(n), and the last sum come on top. On Metal exp and log have 4 ulp: 8 for the smaller of two
 		// terms, which is at most half of the sum, and 8 log(2) for the log: (4 + 1 + 8 log(2) + 1) / log(2), less 12.
 		Tolerance: rounded.plus(Roundings{Once: 4, Term: 6, Metal: 5}), Python: byHand,
-		Attrs: []Attr{oneAxis}, NumPy: "np.logaddexp.accumulate(x.reshape(-1) if given['axis'] is None else np.atleast_1d(x), given['axis'] or 0).reshape(-1 if given['axis'] is None else x.shape)",
-		Doc:      "log(sum(exp(x))) of the elements up to each along an axis.",
-		Settings: []Setting{{{"axis", nil}}, {{"axis", 0}}, {{"axis", -1}}},
+		Attrs: []Attr{oneAxis},
 	},
 	{
 		ID: 115, Name: "sort", Kind: Scan, In: x, Grad: Grad{Rule: gradSort, Reads: ReadsX}, Accepts: bitExact, Infer: rules{same, alongAxis}, Python: byHand,
-		Attrs:    []Attr{lastAxis, {Name: "descending", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "the largest first"}},
-		NumPy:    "leading(x, None, given['axis'], descending)[0]",
-		Doc:      "The elements along an axis in order; equals stay in theirs, and nan counts as larger than anything.",
-		Settings: []Setting{{{"axis", -1}}, {{"axis", 0}}, {{"axis", -1}, {"descending", true}}, {{"axis", 0}, {"descending", true}}},
+		Attrs: []Attr{lastAxis, {Name: "descending", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "the largest first"}},
 	},
 	{
 		ID: 116, Name: "topk", Kind: Scan, In: some, Out: valuesAndIndices, Grad: Grad{Rule: gradTopk, Reads: ReadsNext}, Accepts: bitExact, Infer: rules{same, alongAxis, firstOf, withPlaces}, Python: byHand, ONNX: "TopK-11",
@@ -151,9 +135,6 @@ var reduceRows = []Row{
 			lastAxis,
 			{Name: "largest", Type: BoolAttr, Default: Value{Kind: Bool, I: 1}, Doc: "the largest, in descending order; else the smallest, in ascending order"},
 		},
-		NumPy:    "leading(x, k, given['axis'], largest)",
-		Doc:      "The first k elements along an axis in order, and their indices; of equals the first, and nan counts as larger than anything.",
-		Settings: []Setting{{{"k", nil}, {"axis", -1}, {"largest", true}}, {{"k", 1}, {"axis", 0}, {"largest", false}}, {{"k", nil}, {"axis", 0}, {"largest", false}}, {{"k", 1}, {"axis", -1}, {"largest", true}}},
 	},
 	{
 		ID: 120, Name: "matmul", Kind: Product, Channels: channelsOfMatmul, In: factors, Grad: Grad{Rule: gradMatmul, Reads: ReadsX | ReadsY, Crossed: true}, Accepts: anyNumber, Infer: rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: rounded.plus(Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
@@ -161,8 +142,6 @@ var reduceRows = []Row{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},
 		},
-		NumPy: "np.matmul(swap(x, transpose_x), swap(y, transpose_y))", Doc: "Matrix product over the last two axes, in x's dtype; leading axes broadcast, a vector is a row or a column.",
-		Settings: []Setting{{}, {{"transpose_y", true}}, {{"transpose_x", true}}, {{"transpose_x", true}, {"transpose_y", true}}},
 	},
 	// Its attributes are those of matmul, which it is lowered to where a device has no kernel of it.
 	{
@@ -171,8 +150,6 @@ var reduceRows = []Row{
 			{Name: "transpose_x", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "swap the last two axes of y"},
 		},
-		Doc:       "Matrix product of x - zero and y in int32, as matmul; x and y are int8 or uint8, and zero is one element of x's dtype, 0 if it is left out.",
-		Elsewhere: "kernels/host/matmul8_test.go",
 	},
 }
 
@@ -182,27 +159,23 @@ var reduceRows = []Row{
 var viewRows = []Row{
 	{
 		ID: 140, Name: "reshape", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewReshape, Alias: Alias{Write: writeReshaped}, Python: byHand, ONNX: "Reshape-14",
-		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsReshaped, Doc: "new dimensions; 0 copies one, -1 is inferred"}}, NumPy: "reshape(x, shape)", Doc: "The same elements under another shape.",
-		Settings: []Setting{{{"shape", []int{-1}}}, {{"shape", []int{0, -1, 1}}}},
+		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsReshaped, Doc: "new dimensions; 0 copies one, -1 is inferred"}},
 	},
 	{
 		ID: 141, Name: "transpose", Kind: View, In: x, Grad: Grad{Rule: gradTranspose}, Accepts: moved, View: viewTranspose, Alias: Alias{Write: writeTransposed}, Python: byHand, ONNX: "Transpose-13",
-		Attrs: []Attr{{Name: "perm", Type: IntsAttr, Needed: true, Doc: "axis i of the result is axis perm[i] of x"}}, NumPy: "np.transpose(x, perm)", Doc: "The axes in another order.",
-		Settings: []Setting{{{"perm", []int{1, 0}}}},
+		Attrs: []Attr{{Name: "perm", Type: IntsAttr, Needed: true, Doc: "axis i of the result is axis perm[i] of x"}},
 	},
 	{
 		ID: 142, Name: "squeeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewSqueeze, Alias: Alias{Write: writeReshaped}, Python: byHand, ONNX: "Squeeze-13",
-		Attrs: []Attr{axisOrAxes}, NumPy: "np.squeeze(x, axis)", Doc: "Without axes of one element.",
+		Attrs: []Attr{axisOrAxes},
 	},
 	{
 		ID: 143, Name: "unsqueeze", Kind: View, In: x, Grad: Grad{Rule: gradSame}, Accepts: moved, View: viewUnsqueeze, Alias: Alias{Write: writeReshaped}, Python: byHand, ONNX: "Unsqueeze-13",
-		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "where axes of one element appear in the result"}}, NumPy: "unsqueeze(x, axis)", Doc: "With further axes of one element.",
-		Settings: []Setting{{{"axis", []int{0}}}, {{"axis", []int{1, -1}}}},
+		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "where axes of one element appear in the result"}},
 	},
 	{
 		ID: 144, Name: "expand", Kind: View, Fresh: true, In: x, Grad: Grad{Rule: gradExpand}, Accepts: moved, View: viewExpand, Python: byHand, ONNX: "Expand-13",
-		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsExpanded, Doc: "dimensions to broadcast to; -1 keeps one"}}, NumPy: "expand(x, shape)", Doc: "Broadcast to a shape.",
-		Settings: []Setting{{{"shape", []int{2, -1, -1}}}},
+		Attrs: []Attr{{Name: "shape", Type: IntsAttr, Needed: true, Sizes: AsExpanded, Doc: "dimensions to broadcast to; -1 keeps one"}},
 	},
 	{
 		ID: 145, Name: "slice", Kind: View, In: []Input{{Name: "input"}}, Grad: Grad{Rule: gradSlice}, Accepts: moved, View: viewSlice, Alias: Alias{Write: writeSliced}, Python: byHand, ONNX: "Slice-13",
@@ -211,10 +184,6 @@ var viewRows = []Row{
 			{Name: "starts", Type: IntsAttr, Needed: true, Sizes: AsStart, Doc: "first index on each, from the end if negative"},
 			{Name: "ends", Type: IntsAttr, Needed: true, Sizes: AsEnd, Doc: "index after the last on each, from the end if negative"},
 			{Name: "steps", Type: IntsAttr, Doc: "step on each, not zero; none for 1"},
-		}, NumPy: "input[slices(input, axes, starts, ends, steps)]", Doc: "A range of indices on some axes.",
-		Settings: []Setting{
-			{{"axes", []int{0, 1}}, {"starts", []int{1, -1}}, {"ends", []int{4, -99}}, {"steps", []int{2, -2}}},
-			{{"axes", []int{1}}, {"starts", []int{0}}, {"ends", []int{3}}},
 		},
 	},
 	{
@@ -224,16 +193,14 @@ var viewRows = []Row{
 			{Name: "shape", Type: IntsAttr, Needed: true, Doc: "dimensions of the view"},
 			{Name: "stride", Type: IntsAttr, Needed: true, Doc: "for each axis the distance of neighbours in memory, in elements"},
 			{Name: "offset", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the distance of its first element from that of x, in elements"},
-		}, Doc: "Any layout of the memory between the first and the last element of x.",
-		Elsewhere: "tests/peers/expressions/shapes.py",
+		},
 	},
 	{
 		ID: 146, Name: "split", Kind: View, Fresh: true, Out: parts, In: x, Grad: Grad{Rule: gradSplit}, Accepts: moved, View: viewSplit, Python: byHand, ONNX: "Split-13",
 		Attrs: []Attr{
 			{Name: "sections", Type: IntsAttr, Needed: true, Doc: "lengths of the parts, one of them -1; a single number is the number of equal parts"},
 			{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that is cut"},
-		}, NumPy: "split(x, sections, axis)", Doc: "Parts of a tensor along an axis.",
-		Settings: []Setting{{{"sections", []int{5}}, {"axis", 0}}, {{"sections", []int{2, -1}}, {"axis", 1}}},
+		},
 	},
 }
 
@@ -242,18 +209,15 @@ var viewRows = []Row{
 var assembleRows = []Row{
 	{
 		ID: 160, Name: "concat", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Grad: Grad{Rule: gradConcat}, Accepts: moved, Infer: rules{joined, concatenated}, Lower: lowerConcat, Python: Python{ByHand: true}, ONNX: "Concat-13",
-		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis along which the tensors are joined"}}, NumPy: "np.concatenate(x, axis)", Doc: "Tensors end to end along an axis.",
-		Settings: firstAndLast,
+		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis along which the tensors are joined"}},
 	},
 	{
 		ID: 161, Name: "stack", Kind: Assemble, In: []Input{{Name: "x", Variadic: true}}, Grad: Grad{Rule: gradStack}, Accepts: moved, Infer: rules{joined, stacked}, Lower: lowerStack, Python: Python{ByHand: true},
-		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "where the new axis appears"}}, NumPy: "np.stack(x, axis)", Doc: "Tensors of one shape side by side along a new axis.",
-		Settings: firstAndLast,
+		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "where the new axis appears"}},
 	},
 	{
 		ID: 162, Name: "tile", Kind: Assemble, In: x, Grad: Grad{Rule: gradTile}, Accepts: moved, Infer: rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
-		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Sizes: AsDims, Doc: "how often on each axis, aligned at the last"}}, NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.",
-		Settings: []Setting{{{"repeat_times", []int{2, 3}}}, {{"repeat_times", []int{2}}}, {{"repeat_times", []int{2, 1, 2}}}},
+		Attrs: []Attr{{Name: "repeat_times", Type: IntsAttr, Needed: true, Sizes: AsDims, Doc: "how often on each axis, aligned at the last"}},
 	},
 	{
 		ID: 164, Name: "spread", Kind: Assemble, In: x, Grad: Grad{Rule: gradSpread}, Parts: partsSpread, Accepts: moved, Infer: rules{same, spread}, Lower: lowerSpread, Python: internal,
@@ -263,13 +227,11 @@ var assembleRows = []Row{
 			{Name: "starts", Type: IntsAttr, Needed: true, Sizes: AsStart, Doc: "as of slice"},
 			{Name: "ends", Type: IntsAttr, Needed: true, Sizes: AsEnd, Doc: "as of slice"},
 			{Name: "steps", Type: IntsAttr, Doc: "as of slice"},
-		}, Doc: "Zeros of a shape, with x where slice reads: slice of the result is x.",
-		Elsewhere: "tests/python/test_gradients.py",
+		},
 	},
 	{
 		ID: 163, Name: "flip", Kind: View, Fresh: true, In: x, Grad: Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
-		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "the axes that are reversed"}}, NumPy: "np.flip(x, axis)", Doc: "x with some axes in reverse order.",
-		Settings: []Setting{{{"axis", []int{0}}}, {{"axis", []int{0, -1}}}},
+		Attrs: []Attr{{Name: "axis", Type: IntsAttr, Needed: true, Doc: "the axes that are reversed"}},
 	},
 }
 
@@ -279,29 +241,20 @@ var assembleRows = []Row{
 var indexRows = []Row{
 	{
 		ID: 180, Name: "gather", Kind: Index, In: []Input{{Name: "x"}, {Name: "index", Domain: Position}}, Grad: Grad{Rule: gradGather, Reads: ReadsY}, Accepts: moved, Infer: rules{gathered, gatheredShape}, Lower: lowerGather, Python: byHand, ONNX: "Gather-13",
-		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that index counts along"}}, NumPy: "np.take(x, index, axis)", Doc: "The slices x[index[i]] along an axis; index is 0-d or 1-d, int32 or int64.",
-		Settings: firstAndLast,
+		Attrs: []Attr{{Name: "axis", Type: IntAttr, Default: Value{Kind: Int}, Doc: "the axis that index counts along"}},
 	},
 	{
 		ID: 181, Name: "index", Kind: Index, In: []Input{{Name: "x"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndex, Reads: ReadsY | ReadsZ}, Accepts: moved, Infer: rules{gathered, indexed}, Frame: frameIndex, Python: internal,
-		Doc:       "out[b..., r...] = x[i0[b], i1[b], ..., r...]: the k index tensors, broadcast to b, count along the first k axes of x.",
-		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
 		ID: 182, Name: "index_put", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexPut, Reads: ReadsZ}, Accepts: moved, Infer: rules{scattered, likeInput, replaced}, Updates: true, Frame: frameIndexPut, Python: internal,
-		Doc:       "x with out[i0[b], i1[b], ..., r...] = value[b..., r...]; of equal indices the last wins. Written into x, it changes x in place.",
-		Elsewhere: "tests/python/test_indexing.py",
 	},
 	{
 		ID: 190, Name: "index_reduce", Kind: Index, In: []Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: Position}}, Grad: Grad{Rule: gradIndexReduce, ReadsOf: readsOfIndexReduce}, Parts: partsAdded, Accepts: bitExact, Infer: rules{scattered, likeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
-		Attrs:     []Attr{{Name: "reduce", Type: StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
-		Doc:       "x with out[i0[b], ..., r...] = reduce(that, value[b..., r...]) for one b after the other; each step is rounded to x's dtype. Bool adds by or, multiplies by and.",
-		Elsewhere: "tests/peers/expressions/scatter.py",
-		Settings:  []Setting{{{"reduce", "add"}}, {{"reduce", "minimum"}}},
+		Attrs: []Attr{{Name: "reduce", Type: StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
 	},
 	{
-		ID: 183, Name: "nonzero", Kind: Index, In: x, Accepts: bitExact, Infer: rules{toInt64, nonzeroBound}, Counted: true, Python: byHand, ONNX: "NonZero-13",
-		NumPy: "np.argwhere(x)", Doc: "Indices of the elements that are not zero, one row each in row-major order: shape [count, rank].",
+		ID: 183, Name: "nonzero", Kind: Index, In: x, Accepts: bitExact, Infer: rules{toInt64, nonzeroBound}, Counted: true, Counter: IDCountNonzero, Python: byHand, ONNX: "NonZero-13",
 	},
 	// The choice of a box depends on all choices before it, and few boxes are chosen: a GPU would run one thread a class.
 	{
@@ -312,8 +265,7 @@ var indexRows = []Row{
 			{Name: "score_threshold", Type: FloatAttr, Needed: true, Doc: "boxes without a larger score are dropped; -inf drops only those whose score is nan"},
 			{Name: "center", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "boxes are center and size, not two opposite corners"},
 		},
-		Doc:       "The boxes [batch, n, 4] that non-maximum suppression chooses by scores [batch, class, n], best first: their numbers [batch, class, max_output_size or n], then -1.",
-		Elsewhere: "tests/python/test_nms.py", Lacks: []Lack{{Device: "metal", DTypes: dtype.SetOf(dtype.Float32), Why: "each choice depends on all before it"}},
+		Lacks: []Lack{{Device: "metal", DTypes: dtype.SetOf(dtype.Float32), Why: "each choice depends on all before it"}},
 	},
 }
 
@@ -323,8 +275,7 @@ var indexRows = []Row{
 var createRows = []Row{
 	{
 		ID: 200, Name: "full", Kind: Create, Accepts: bitExact, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true},
-		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Sizes: AsAdded, Doc: "the value of every element"}, outDType}, NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.",
-		Settings: []Setting{{{"shape", []int{3, 4}}, {"fill_value", 2}}, {{"shape", []int{0, 2}}, {"fill_value", 1}}, {{"shape", []int{}}, {"fill_value", 1}}, {{"shape", []int{70001}}, {"fill_value", 3}}},
+		Attrs: []Attr{newShape, {Name: "fill_value", Type: ScalarAttr, Needed: true, Sizes: AsAdded, Doc: "the value of every element"}, outDType},
 	},
 	{
 		ID: 201, Name: "range", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: internal,
@@ -333,8 +284,7 @@ var createRows = []Row{
 			{Name: "step", Type: ScalarAttr, Needed: true, Doc: "distance of neighbours"},
 			{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values"},
 			outDType,
-		}, Doc: "start + i * step, computed in int64 or float64.",
-		Elsewhere: "tests/python/golden/creation.txt",
+		},
 	},
 	{
 		ID: 202, Name: "linspace", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: Python{ByHand: true},
@@ -343,30 +293,22 @@ var createRows = []Row{
 			{Name: "stop", Type: FloatAttr, Needed: true, Doc: "last value"},
 			{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values, at least 1"},
 			outDType,
-		}, NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.",
-		Settings: []Setting{{{"start", 0.0}, {"stop", 10.0}, {"count", 5}}, {{"start", 4.0}, {"stop", 0.0}, {"count", 9}}, {{"start", 1.0}, {"stop", 3.0}, {"count", 1}}},
+		},
 	},
 	{
 		ID: 203, Name: "uniform", Kind: Create, Random: true, Accepts: dtype.Floats, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true}, ONNX: "RandomUniform-1",
-		Attrs:     []Attr{newShape, {Name: "min", Type: FloatAttr, Default: Value{Kind: Float, F: -1}, Doc: "lower bound, included"}, {Name: "max", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "upper bound, excluded"}, outDType},
-		Doc:       "Uniformly distributed values in [min, max), from Philox4x32-10.",
-		Elsewhere: "tests/python/test_mps.py",
+		Attrs: []Attr{newShape, {Name: "min", Type: FloatAttr, Default: Value{Kind: Float, F: -1}, Doc: "lower bound, included"}, {Name: "max", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "upper bound, excluded"}, outDType},
 	},
 	{
 		ID: 204, Name: "normal", Kind: Create, Random: true, Accepts: dtype.Floats, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true}, ONNX: "RandomNormal-1",
-		Attrs:     []Attr{newShape, {Name: "mean", Type: FloatAttr, Default: Value{Kind: Float}, Doc: "mean"}, {Name: "std", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "standard deviation"}, outDType},
-		Doc:       "Normally distributed values, from Philox4x32-10 by Box and Muller's transform.",
-		Elsewhere: "tests/python/test_mps.py",
+		Attrs: []Attr{newShape, {Name: "mean", Type: FloatAttr, Default: Value{Kind: Float}, Doc: "mean"}, {Name: "std", Type: FloatAttr, Default: Value{Kind: Float, F: 1}, Doc: "standard deviation"}, outDType},
 	},
 	{
 		ID: 205, Name: "randint", Kind: Create, Random: true, Accepts: dtype.Integers, Infer: rules{toAttr, fromAttr}, Python: Python{ByHand: true},
-		Attrs:     []Attr{newShape, {Name: "low", Type: IntAttr, Needed: true, Doc: "lower bound, included"}, {Name: "high", Type: IntAttr, Needed: true, Doc: "upper bound, excluded"}, outDType},
-		Doc:       "Uniformly distributed integers in [low, high), from Philox4x32-10.",
-		Elsewhere: "tests/python/test_mps.py",
+		Attrs: []Attr{newShape, {Name: "low", Type: IntAttr, Needed: true, Doc: "lower bound, included"}, {Name: "high", Type: IntAttr, Needed: true, Doc: "upper bound, excluded"}, outDType},
 	},
 	{
 		ID: 206, Name: "randperm", Kind: Create, Random: true, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: Python{ByHand: true},
-		Attrs: []Attr{{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values"}, outDType}, Doc: "The integers 0 to count - 1 in random order.",
-		Elsewhere: "tests/python/test_mps.py",
+		Attrs: []Attr{{Name: "count", Type: IntAttr, Needed: true, Sizes: AsDims, Doc: "number of values"}, outDType},
 	},
 }

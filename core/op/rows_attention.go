@@ -22,8 +22,6 @@ var attentionRows = []Row{
 			{Name: "causal", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "query i sees the keys up to i alone"},
 			{Name: "fill", Type: FloatAttr, Doc: "score of a key that a bool mask hides; none for -inf"},
 		},
-		Doc:       "softmax(scale * query @ key.T + mask) @ value for query [batch..., heads, length, size]; a bool mask is true where a query sees a key.",
-		Elsewhere: "tests/python/test_attention.py",
 	},
 }
 

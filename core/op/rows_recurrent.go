@@ -22,9 +22,6 @@ var recurrentRows = []Row{
 		Out: []Output{{Name: "out"}, {Name: "last", Optional: true}}, Accepts: dtype.Floats, Infer: rules{same, recurred},
 		Lower: lowerToCalls, Calls: lstmCalls, Tolerance: accurate.plus(Roundings{Term: 2}), Python: internal,
 		Attrs: []Attr{reversed},
-		Doc: "LSTM: with i, o, f, g = split(x[t] + h @ weight), cell = sigmoid(f) * cell + sigmoid(i) * tanh(g) and h = sigmoid(o) * tanh(cell); " +
-			"out has h after each step, and last is the last cell.",
-		Elsewhere: "tests/python/test_recurrent.py",
 	},
 	{
 		ID: 233, Name: "gru", Kind: Recur,
@@ -32,9 +29,6 @@ var recurrentRows = []Row{
 		Accepts: dtype.Floats, Infer: rules{same, recurred},
 		Lower: lowerToCalls, Calls: gruCalls, Tolerance: accurate.plus(Roundings{Term: 2}), Python: internal,
 		Attrs: []Attr{reversed, {Name: "linear", Type: BoolAttr, Default: Value{Kind: Bool}, Doc: "the reset gate multiplies the product with its bias instead of h"}},
-		Doc: "GRU: with products p = h @ weight + bias, z = sigmoid(x[t].z + p.z), r = sigmoid(x[t].r + p.r), n = tanh(x[t].n + r * p.n), or without linear " +
-			"n = tanh(x[t].n + (r * h) @ weight.n + bias.n), and h = (1 - z) * n + z * h; out has h after each step.",
-		Elsewhere: "tests/python/test_recurrent.py",
 	},
 }
 

@@ -21,21 +21,19 @@ type special struct {
 	name   string
 	grad   Grad
 	python Python
-	numpy  string
-	doc    string
 
 	metal     float64 // units in the last place that float32 may be off on Metal; 0: there is no shader
 	inFloat64 string  // see [Tolerance.Float64Also]
 }
 
 var specialRows = specials([]special{
-	{130, "lgamma", Grad{Rule: gradLgamma, Reads: ReadsX}, Python{Method: true, InPlace: true, Alias: []string{"gammaln"}}, "lgamma(x)", "Logarithm of |gamma(x)|; inf at 0 and at negative integers.", 0, logarithmsCancel},
-	{131, "digamma", Grad{Rule: gradDigamma, Reads: ReadsX}, inPlace, "digamma(x)", "Derivative of the logarithm of gamma(x); nan at negative integers.", 0, cotangentCancels},
-	{132, "erfinv", Grad{Rule: gradErfinv, Reads: ReadsOut}, inPlace, "erfinv(x)", "Inverse of the error function; nan where |x| > 1.", 16, ""},
-	{133, "i0", Grad{Rule: gradI0, Reads: ReadsX}, inPlace, "bessel(0, x)", "Modified Bessel function of the first kind of order 0.", 40, ""},
-	{134, "i0e", Grad{Rule: gradI0e, Reads: ReadsX | ReadsOut}, method, "scaled_bessel(0, x)", "exp(-|x|) * i0(x).", 24, ""},
-	{135, "i1", Grad{Rule: gradI1, Reads: ReadsX | ReadsOut}, method, "bessel(1, x)", "Modified Bessel function of the first kind of order 1.", 40, ""},
-	{136, "i1e", Grad{Rule: gradI1e, Reads: ReadsX | ReadsOut}, method, "scaled_bessel(1, x)", "exp(-|x|) * i1(x).", 24, ""},
+	{130, "lgamma", Grad{Rule: gradLgamma, Reads: ReadsX}, Python{Method: true, InPlace: true, Alias: []string{"gammaln"}}, 0, logarithmsCancel},
+	{131, "digamma", Grad{Rule: gradDigamma, Reads: ReadsX}, inPlace, 0, cotangentCancels},
+	{132, "erfinv", Grad{Rule: gradErfinv, Reads: ReadsOut}, inPlace, 16, ""},
+	{133, "i0", Grad{Rule: gradI0, Reads: ReadsX}, inPlace, 40, ""},
+	{134, "i0e", Grad{Rule: gradI0e, Reads: ReadsX | ReadsOut}, method, 24, ""},
+	{135, "i1", Grad{Rule: gradI1, Reads: ReadsX | ReadsOut}, method, 40, ""},
+	{136, "i1e", Grad{Rule: gradI1e, Reads: ReadsX | ReadsOut}, method, 24, ""},
 })
 
 // specials are complete rows. Zeros of the functions without a shader are the difference of two terms, which float32 has not
@@ -48,7 +46,7 @@ func specials(list []special) []Row {
 		rows[i] = Row{
 			ID: s.id, Name: s.name, Kind: Unary, In: x, Grad: s.grad, Accepts: dtype.Floats, Infer: rules{toFloat, likeInput},
 			Tolerance: Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: s.metal, Float64Also: s.inFloat64},
-			Python:    s.python, NumPy: s.numpy, Doc: s.doc,
+			Python:    s.python,
 		}
 		if s.metal == 0 {
 			rows[i].Lacks = noShader

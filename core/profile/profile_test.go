@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // The tests share the one recording of the process, and so do not run in parallel.
@@ -88,6 +89,7 @@ func TestSpansLieWithinTheirRecording(t *testing.T) {
 
 // The clock is that of package time, and goes on with it.
 func TestClock(t *testing.T) {
+	sample.Timed(t)
 	from, clock := time.Now(), Now()
 	time.Sleep(2 * time.Millisecond)
 	ours, theirs := Now()-clock, int64(time.Since(from))

@@ -83,7 +83,6 @@ func (t *Track) appendName(to []byte, pid int64) []byte {
 	return to
 }
 
-// appendNumber appends a key and an integer.
 func appendNumber(to []byte, key string, n int64) []byte {
 	return strconv.AppendInt(append(to, key...), n, 10)
 }
@@ -95,7 +94,6 @@ func appendTime(to []byte, key string, ns int64) []byte {
 	return append(to, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
 }
 
-// appendText appends a string in quotes.
 func appendText(to []byte, s string) []byte {
 	text, err := json.Marshal(s)
 	if err != nil { // no string fails

@@ -25,6 +25,9 @@ type traced struct {
 	base  *traced
 	row   *op.Row
 	attrs op.Attrs
+	// The view shows an element twice, or it may: a write into a part of it cannot be undone link by link, because the view would
+	// then show two values of one element.
+	overlaps bool
 }
 
 // root is what tensors that would share memory have in common.
@@ -43,8 +46,8 @@ func newRoot(tr *Trace, v graph.Value) *traced {
 
 // part is a view, whose value is v now. It keeps its own copy of the attributes: it may be made again much later, when the
 // caller's lists hold something else.
-func (x *traced) part(row *op.Row, at op.Attrs, v graph.Value) *traced {
-	return &traced{trace: x.trace, root: x.root, value: v, stamp: x.root.changes.Load(), base: x, row: row, attrs: slices.Clone(at)}
+func (x *traced) part(row *op.Row, at op.Attrs, v graph.Value, overlaps bool) *traced {
+	return &traced{trace: x.trace, root: x.root, value: v, stamp: x.root.changes.Load(), base: x, row: row, attrs: slices.Clone(at), overlaps: overlaps}
 }
 
 // changes is how often the runtime has written to the memory, or would have, since its first contents.
@@ -135,7 +138,13 @@ func (tr *Trace) add1(id op.ID, at op.Attrs, in ...graph.Value) (graph.Value, er
 //
 // From the view up to the root each step undoes the call that made the view: the value of what it was made of, with v in the
 // place that the view shows. The new values are set after the last step, because a step may fail.
+//
+// Where a view on that way shows an element twice, the value of the root is computed from where the elements of v lie in it; all
+// views are read from there again.
 func (tr *Trace) assign(x *traced, v graph.Value) error {
+	if x.behindOverlap() {
+		return tr.assignByPosition(x, v)
+	}
 	var chain []*traced // from x to the root
 	var values []graph.Value
 	for ; ; x = x.base {
@@ -157,6 +166,45 @@ func (tr *Trace) assign(x *traced, v graph.Value) error {
 	}
 	if s := x.root.source; s != nil {
 		x.trace.wrote(s)
+	}
+	return nil
+}
+
+// behindOverlap reports whether x is a view of a view that shows an element twice. One that does so itself is not written into.
+func (x *traced) behindOverlap() bool {
+	for x = x.base; x != nil; x = x.base {
+		if x.overlaps {
+			return true
+		}
+	}
+	return false
+}
+
+// assignByPosition is assign by the positions that the elements of x have in the root: the same views of 0, 1, 2, ...; mu is held.
+func (tr *Trace) assignByPosition(x *traced, v graph.Value) error {
+	var links []*traced
+	root := x
+	for ; root.base != nil; root = root.base {
+		links = append(links, root)
+	}
+	c := op.Calls{Calculator: tr.builder.Calculator()}
+	places := graph.Value(c.Places(op.Var(root.value)))
+	if c.Err != nil {
+		return c.Err
+	}
+	for i := len(links) - 1; i >= 0; i-- {
+		var err error
+		if places, err = tr.look(links[i].row, links[i].attrs, places); err != nil {
+			return err
+		}
+	}
+	root.value = graph.Value(c.PutAt(op.Var(root.value), op.Var(v), op.Var(places)))
+	if c.Err != nil {
+		return c.Err
+	}
+	root.stamp = root.root.changes.Add(1)
+	if s := root.root.source; s != nil {
+		tr.wrote(s)
 	}
 	return nil
 }

@@ -150,6 +150,9 @@ func (b *backward) first(i int, t *Tensor) (*Tensor, error) {
 		if dy.dtype != t.dtype || dy.store.ctx != t.store.ctx {
 			return nil, status.Errorf(status.Type, "[backward] gradient %d is %s on %s; want %s on %s, as its tensor", i, dy.dtype, dy.Place(), t.dtype, t.Place())
 		}
+		if from := t.store.displaced; from != 0 && dy.store.displaced == 0 {
+			return b.rt.In(b.mode).Bring(dy, dy.store.ctx, from, true, b.on)
+		}
 		return dy.Same()
 	}
 	c := calculator{rt: b.rt, ctx: t.store.ctx, on: b.on}
@@ -159,7 +162,7 @@ func (b *backward) first(i int, t *Tensor) (*Tensor, error) {
 	if calls.Err != nil {
 		return nil, calls.Err
 	}
-	return c.take(ones)
+	return displacedLike(t)(c.take(ones))
 }
 
 // visit computes the gradients of a node's operands from those of its results, which are complete.

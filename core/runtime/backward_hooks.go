@@ -4,9 +4,11 @@ import "github.com/paddle-mps/paddle-mps/core/status"
 
 // callHooks passes the gradients through the hooks, in the order in which they were added.
 //
-// With To the hooks of leaves are not called: they are about what a leaf adds up.
+// With To the hooks of leaves are not called: they are about what a leaf adds up. Where the gradient of a traced function is traced,
+// its arguments are leaves whose hooks the function has added: these are called. Those of captured tensors are not: each pass through
+// a run of the function goes on to these tensors, and calls them then.
 func (b *backward) callHooks(n *node, dy []*Tensor) error {
-	if n.leaf && b.pass.To != nil {
+	if n.leaf && b.pass.To != nil && !b.pass.Ends || b.isCaptured(n) {
 		return nil
 	}
 	n.mu.Lock()

@@ -50,7 +50,7 @@ func (b *backward) find() {
 // stops reports whether gradients go no further than this result.
 func (b *backward) stops(h *history) bool {
 	return slices.ContainsFunc(b.pass.Stop, func(t *Tensor) bool {
-		s := t.history.Load()
+		s := t.latest()
 		return s != nil && s.node == h.node && s.index == h.index
 	})
 }
@@ -64,4 +64,17 @@ func (b *backward) wanted(k *kept) bool {
 // reaches reports whether the node is that of a tensor of To.
 func (b *backward) reaches(n *node) bool {
 	return slices.ContainsFunc(b.to, func(h *history) bool { return h != nil && h.node == n })
+}
+
+// isCaptured reports whether the node is that of a captured tensor, at which the gradient of a traced function ends.
+func (b *backward) isCaptured(n *node) bool {
+	if !b.pass.Ends {
+		return false
+	}
+	for i, h := range b.to {
+		if h != nil && h.node == n && !b.pass.To[i].Traced() {
+			return true
+		}
+	}
+	return false
 }

@@ -31,7 +31,11 @@ func (b *backward) through(n *node, dy []*Tensor) error {
 			b.rt.Free(d.handle)
 			continue
 		}
-		if d, err = b.move(d, n.in[i].ctx); err == nil {
+		d, err = b.move(d, n.in[i].ctx)
+		if err == nil && n.in[i].displaced != 0 {
+			d, err = b.returnTo(&n.in[i], d)
+		}
+		if err == nil {
 			err = b.add(n.in[i].from, d)
 		}
 		if err != nil {
@@ -155,11 +159,13 @@ func (b *backward) spend(n *node) {
 	if b.pass.Keep || b.pass.Again {
 		return
 	}
+	var room [4]*storage
 	n.mu.Lock()
-	n.drop()
+	values := n.drop(room[:0])
 	f := n.custom
 	n.custom = nil
 	n.mu.Unlock()
+	releaseValues(values)
 	if f != nil {
 		f.release() // what it has kept of the call may be its own result
 	}
@@ -169,7 +175,7 @@ func (b *backward) spend(n *node) {
 func (n *node) whole() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.spent {
+	if !n.spent.Load() {
 		return nil
 	}
 	name := "backward"
@@ -205,7 +211,7 @@ func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error)
 		return dx, status.Errorf(status.Invalid, "[backward] the function returned %d gradients; want %d, one an operand", len(dx), len(n.in))
 	}
 	for i, d := range dx {
-		if want := &n.in[i]; d != nil && (d.Shape != want.Shape || d.dtype != want.DType) {
+		if want := &n.in[i]; d != nil && (d.Shape != want.Shape || d.dtype != want.DType && want.displaced == 0) {
 			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.dtype, &d.Shape, want.DType, &want.Shape)
 		}
 	}

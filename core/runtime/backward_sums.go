@@ -81,16 +81,28 @@ func (b *backward) deliver(n *node, dy []*Tensor) error {
 		if h == nil || h.node != n || dy[h.index] == nil {
 			continue
 		}
-		same, err := dy[h.index].Same()
+		found, err := b.result(dy[h.index])
 		if err != nil {
 			return err
 		}
-		b.found[i] = same
+		b.found[i] = found
 	}
 	if b.pass.To != nil || !n.leaf || dy[0] == nil || n.names.Load() == 0 {
 		return nil
 	}
 	return b.accumulate(n, dy[0])
+}
+
+// result is a gradient for the caller, who may change it in place: it shares memory with no other gradient, and with none that the caller
+// has given. Gradients of a sum are one tensor on the way, for example.
+//
+// In the trace of a gradient nothing is changed any more.
+func (b *backward) result(dy *Tensor) (*Tensor, error) {
+	shared := dy.store.refs.Load() > 0 || dy.MayOverlap() || dy.Traced() && dy.store.traced.base != nil
+	if b.pass.Ends || !shared {
+		return dy.Same()
+	}
+	return b.rt.In(b.mode).copied(dy, b.on)
 }
 
 // accumulate adds to the gradient of a leaf. Another pass may do so at the same time.
@@ -104,7 +116,7 @@ func (b *backward) accumulate(n *node, dy *Tensor) error {
 		var err error
 		if g := n.gradient(0); g != nil {
 			before = g.handle
-			old, err = g.Same()
+			old, err = g.sameAsSeen()
 		}
 		n.mu.Unlock()
 		if err != nil {

@@ -22,7 +22,6 @@ func (rt *Runtime) Call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 	return rt.call(row, in, at, where, on, 0)
 }
 
-// call is Call in a mode.
 func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, on *Stream, mode Mode) ([]*Tensor, error) {
 	if profile.On() && !mode.has(profiled) {
 		start := profile.Now()
@@ -34,6 +33,11 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 		return nil, err
 	}
 	c, err := rt.locate(row, in, where, on)
+	if rt.displaces.Load() && (err != nil || apart(in, c)) {
+		if made, ok, err := rt.callGathered(row, in, at, on, mode); ok {
+			return made, err
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -42,37 +46,53 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 		return nil, err
 	}
 	if on.Traces() {
+		if on.trace.folds(row, in, c) {
+			return on.trace.fold(row, in, at, mode)
+		}
 		made, err := on.trace.call(row, in, at, c)
 		if err != nil {
 			return nil, err
 		}
-		on.trace.note(in, recording)
+		on.trace.recordDetached(in, recording)
 		if !recording {
 			return made, nil
 		}
 		return rt.record(row, in, at, made)
 	}
+	made, err := rt.compute(row, in, at, c, on, mode)
+	switch {
+	case err == nil && recording:
+		return rt.record(row, in, at, made)
+	case errors.Is(err, errLowered):
+		return rt.call(row, in, at, where, on, mode)
+	}
+	return made, err
+}
+
+// compute is call from where the device is known. It does not record.
+//
+// The functions here that defer are short: one with many returns keeps a list of what it defers, which takes 30 ns.
+func (rt *Runtime) compute(row *op.Row, in []Operand, at op.Attrs, c *Context, on *Stream, mode Mode) ([]*Tensor, error) {
 	e := rt.newEager(row, c.pick(on), mode.has(NonBlocking))
 	defer e.recycle()
 	if err := e.addOperands(in); err != nil {
 		return nil, err
 	}
 	r, err := e.recipeOf(at)
+	if err == nil && row.Counted {
+		r, err = e.countRows(r, in, c, on, mode)
+	}
+	if err == nil {
+		err = e.run(r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	err = e.run(r)
-	if errors.Is(err, errLowered) {
-		return rt.call(row, in, at, where, on, mode)
+	made, err := e.adopt(in, r.out)
+	if err == nil && rt.displaces.Load() {
+		inheritDisplacement(in, made)
 	}
-	if err != nil {
-		return nil, err
-	}
-	made, err := e.adopt(r.out)
-	if err != nil || !recording {
-		return made, err
-	}
-	return rt.record(row, in, at, made)
+	return made, err
 }
 
 // CallInto runs an operator with one result and writes it into out: cast to out's dtype, and for assign
@@ -82,7 +102,6 @@ func (rt *Runtime) CallInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	return rt.callInto(row, in, at, out, on, 0)
 }
 
-// callInto is CallInto in a mode.
 func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream, mode Mode) error {
 	if profile.On() && !mode.has(profiled) {
 		start := profile.Now()
@@ -94,6 +113,11 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 		return err
 	}
 	c, err := rt.locate(row, in, out.store.ctx, on)
+	if rt.displaces.Load() && (err != nil || c != out.store.ctx || apart(in, c)) {
+		if ok, err := rt.callIntoGathered(row, in, at, out, on, mode); ok {
+			return err
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -106,17 +130,32 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err := untraced(row.Name, []Operand{{Tensor: out}}, on); err != nil {
 		return err
 	}
+	if on.Traces() && on.trace.foldsInto(row, in, c, out) {
+		return rt.callInto(row, in, at, out, nil, mode)
+	}
 	change, err := rt.changing(row, in, at, out, mode)
 	if err != nil {
 		return err
 	}
+	err = rt.write(row, in, at, c, out, &change, on, mode)
+	if errors.Is(err, errLowered) {
+		return rt.callInto(row, in, at, out, on, mode)
+	}
+	return err
+}
+
+// write is callInto from where the change is known, which it records or drops.
+func (rt *Runtime) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor, change *change, on *Stream, mode Mode) error {
 	defer change.drop()
 	if on.Traces() {
-		if err := on.trace.write(row, in, at, c, out); err != nil {
+		if err := on.trace.askOrigin(change, out); err != nil {
 			return err
 		}
-		on.trace.done(&change, out)
-		return nil
+		err := on.trace.write(row, in, at, c, out)
+		if err == nil {
+			on.trace.done(change, out)
+		}
+		return err
 	}
 	e := rt.newEager(row, c.pick(on), mode.has(NonBlocking))
 	defer e.recycle()
@@ -125,12 +164,8 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	}
 	e.addOutput(&out.view)
 	r, err := e.recipeOf(at)
-	if err != nil {
-		return err
-	}
-	err = e.runInto(r)
-	if errors.Is(err, errLowered) {
-		return rt.callInto(row, in, at, out, on, mode)
+	if err == nil {
+		err = e.runInto(r)
 	}
 	if err == nil {
 		change.done(out)
@@ -159,10 +194,14 @@ func (rt *Runtime) locate(row *op.Row, in []Operand, where *Context, on *Stream)
 		return nil, err
 	}
 	var c *Context
+	if on.Traces() && displacement(in) != 0 {
+		c = on.trace.ctx // which reads them there
+	}
 	for i := range in {
 		t := in[i].Tensor
 		switch {
 		case t == nil || t.store.ctx == c:
+		case t.store.displaced != 0 && on.Traces():
 		case c == nil || c == rt.cpu && allScalars(in[:i]):
 			c = t.store.ctx
 		case t.store.ctx == rt.cpu && t.Rank == 0:

@@ -129,9 +129,9 @@ func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses, ends []int) (*co
 		_ = x.Close() // the first error is the one to report
 		return nil, err
 	}
-	p.note(x, 0)
+	p.recordCompilation(x, 0)
 	if p.home != nil {
-		p.home.note(x, p.stage)
+		p.home.recordCompilation(x, p.stage)
 	}
 	return x, nil
 }
@@ -152,8 +152,8 @@ func (c *Context) supportsAll(plan *device.Plan) error {
 	return nil
 }
 
-// note records a compilation for Info and Explain, in place of the latest one of its stage. Those of later stages follow it.
-func (p *Program) note(x *compiled, stage int) {
+// recordCompilation keeps a compilation for Info and Explain, in place of the latest one of its stage. Those of later stages follow it.
+func (p *Program) recordCompilation(x *compiled, stage int) {
 	i := ProgramInfo{Steps: len(x.planned.Steps), Parts: len(x.parts), Arena: x.planned.Arena, Groups: len(x.planned.Groups)}
 	for _, g := range x.planned.Groups {
 		i.Grouped += g.End - g.First

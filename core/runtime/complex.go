@@ -65,7 +65,6 @@ func (rt *Runtime) onParts(row *op.Row, in []*Tensor, at op.Attrs, on *Stream) (
 	return made[0].whole(in[0].dtype)
 }
 
-// tensorsOf are the tensors of operands.
 func tensorsOf(in []Operand) []*Tensor {
 	list := make([]*Tensor, len(in))
 	for i := range in {
@@ -114,5 +113,5 @@ func (rt *Runtime) zerosLike(t *Tensor) (*Tensor, error) {
 	if calls.Err != nil {
 		return nil, calls.Err
 	}
-	return c.take(zeros)
+	return displacedLike(t)(c.take(zeros))
 }

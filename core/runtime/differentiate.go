@@ -30,7 +30,7 @@ import (
 // pullback is the program of a backward pass.
 type pullback struct {
 	program *Program
-	of      []int // results of the function that ask for gradients
+	of      []int // results of the function that ask for gradients, and behind their number those of the inputs that it changes
 	to      []int // arguments that do, and behind their number Program.asking
 	reads   []readBack
 	needs   []bool       // by input of the function: whether what the pullback reads is it, or was computed from it
@@ -39,6 +39,19 @@ type pullback struct {
 	function *Program // whose captured tensors are freed with the pullback; it may be closed otherwise
 	tracing  sync.Mutex
 	second   *Program // see twice; under tracing
+}
+
+// retain adds a reference to a pullback; false where the last one is gone.
+func (b *pullback) retain() bool {
+	for {
+		refs := b.refs.Load()
+		if refs == 0 {
+			return false
+		}
+		if b.refs.CompareAndSwap(refs, refs+1) {
+			return true
+		}
+	}
 }
 
 // release drops a reference to a pullback.
@@ -70,7 +83,7 @@ func (tr *Trace) differentiate(outputs []*Tensor) (back *pullback, dy []graph.Va
 	pass := Pass{Keep: true, Ends: true}
 	back = &pullback{}
 	for i, t := range outputs {
-		if t.Asks() {
+		if t != nil && t.Asks() {
 			back.of, pass.Of = append(back.of, i), append(pass.Of, t)
 		}
 	}
@@ -183,7 +196,7 @@ func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tens
 	for i, at := range b.of {
 		differentiable[i] = results[at]
 	}
-	rt.Apply(&Function{through: r.through, Close: r.close}, operands, differentiable)
+	rt.Apply(&Function{through: r.through, Close: r.close, back: b}, operands, differentiable)
 	return nil
 }
 
@@ -239,7 +252,6 @@ func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {
 // fill is the row that makes a gradient of zeros, where an output has none.
 var fill = op.ByID(op.IDFull)
 
-// zeros is a gradient of zeros, of a type.
 func zeros(t *op.Type, c *Context) (*Tensor, error) {
 	made, err := c.rt.Call(fill, nil, op.Attrs{
 		op.FullShape: {Kind: op.Ints, Ints: t.Shape.Slice()}, op.FullFillValue: {Kind: op.Float},

@@ -94,7 +94,10 @@ func (e *eager) addOutput(v *view) {
 // run submits steps that write only memory of the call: where one fails, its results are dropped, so that the
 // earlier ones need not be undone.
 func (e *eager) run(r *recipe) error {
-	if err := e.allocate(r); err != nil {
+	if e.runsWhole(r) {
+		return e.runWhole(r)
+	}
+	if err := e.allocate(r.buffers); err != nil {
 		return err
 	}
 	for i := range r.steps {
@@ -109,7 +112,7 @@ func (e *eager) run(r *recipe) error {
 // runInto submits steps that write memory of the caller. All programs are compiled and all memory is allocated
 // before the first step is submitted, so that a call which cannot run changes nothing.
 func (e *eager) runInto(r *recipe) error {
-	if err := e.allocate(r); err != nil {
+	if err := e.allocate(r.buffers); err != nil {
 		return err
 	}
 	defer func() { e.launches = e.launches[:0] }()
@@ -141,10 +144,10 @@ func (e *eager) abandon() {
 	}
 }
 
-// allocate allocates the buffers of results and intermediates.
-func (e *eager) allocate(r *recipe) error {
-	for i := range r.buffers {
-		b := &r.buffers[i]
+// allocate allocates buffers of results and intermediates.
+func (e *eager) allocate(buffers []graph.Buffer) error {
+	for i := range buffers {
+		b := &buffers[i]
 		store, err := e.stream.ctx.newStorage(b.Count*b.DType.Size(), e.stream)
 		if err != nil {
 			return err
@@ -190,7 +193,9 @@ func (e *eager) launch(s *op.Step) *launch {
 }
 
 // adopt makes tensors of the results.
-func (e *eager) adopt(out []op.Ref) ([]*Tensor, error) {
+//
+// Those that share the memory of an operand are views of it.
+func (e *eager) adopt(in []Operand, out []op.Ref) ([]*Tensor, error) {
 	ts := make([]*Tensor, 0, len(out))
 	for i := range out {
 		t, err := e.tensor(&out[i], len(out) == 1)
@@ -201,8 +206,21 @@ func (e *eager) adopt(out []op.Ref) ([]*Tensor, error) {
 			return nil, err
 		}
 		ts = append(ts, t)
+		if t.viewed {
+			t.deriveFrom(in)
+		}
 	}
 	return ts, nil
+}
+
+// deriveFrom makes t a view of the operand whose memory it shares.
+func (t *Tensor) deriveFrom(in []Operand) {
+	for i := range in {
+		if x := in[i].Tensor; x != nil && x.store == t.store {
+			t.derive(x)
+			return
+		}
+	}
 }
 
 // tensor makes a tensor of a result. A buffer that is the only result gives its reference to the tensor; in other

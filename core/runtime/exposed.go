@@ -127,7 +127,6 @@ func (c *Context) addressTable(all []*storage) (*Tensor, error) {
 	return c.rt.FromHost(c, dtype.Int64, size, table)
 }
 
-// releaseAll releases storages.
 func releaseAll(all []*storage) {
 	for _, st := range all {
 		st.release()

@@ -15,7 +15,6 @@ func (rt *Runtime) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
 	return rt.unary(row, x, on, 0)
 }
 
-// unary is Unary in a mode.
 func (rt *Runtime) unary(row *op.Row, x *Tensor, on *Stream, mode Mode) (*Tensor, error) {
 	in := Operand{Tensor: x}
 	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 && !mode.watches(x) && !on.Traces() {
@@ -29,7 +28,6 @@ func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error
 	return rt.binary(row, &x, &y, on, 0)
 }
 
-// binary is Binary in a mode.
 func (rt *Runtime) binary(row *op.Row, x, y *Operand, on *Stream, mode Mode) (*Tensor, error) {
 	if t := alike(row, x, y); t != nil && !mode.watches(x.Tensor) && !mode.watches(y.Tensor) && !on.Traces() {
 		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, mode)
@@ -96,6 +94,9 @@ func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, m
 		return nil, tooMany(rt)
 	}
 	t.store, t.addr, t.offset, t.dtype, t.handle = store, store.base, 0, d, h
+	if rt.displaces.Load() {
+		inheritDirect(x, y, store)
+	}
 	if like.IsContiguous() {
 		t.Layout = like.Layout
 	} else {

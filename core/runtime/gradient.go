@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -14,7 +15,7 @@ func (t *Tensor) Asks() bool { return t.asks() != nil }
 
 // IsLeaf reports whether the tensor was not computed from tensors that ask for gradients.
 func (t *Tensor) IsLeaf() bool {
-	h := t.history.Load()
+	h := t.latest()
 	return h == nil || h.node.leaf
 }
 
@@ -27,7 +28,7 @@ func (t *Tensor) Version() uint32 { return t.store.changes() }
 // A tensor that asks for none keeps what it was computed from, for when it asks again.
 func (t *Tensor) Ask(yes bool) error {
 	before := t.asks()
-	h := t.history.Load()
+	h := t.latest()
 	switch {
 	case h != nil:
 		h.stop(!yes)
@@ -35,6 +36,7 @@ func (t *Tensor) Ask(yes bool) error {
 		if !differentiable(t.dtype) {
 			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point or complex dtype", t.dtype)
 		}
+		t.leaveOrigin()
 		n := newNode(nil, nil)
 		n.leaf = true
 		n.keepResult(0, t)
@@ -51,6 +53,18 @@ func (t *Tensor) Ask(yes bool) error {
 	return nil
 }
 
+// EndHistory makes the tensor a result of nothing: it asks for gradients as before, and none goes further. Nothing happens to a leaf
+// and to a tensor that asks for none.
+func (t *Tensor) EndHistory() {
+	h := t.asks()
+	if h == nil || h.node.leaf {
+		return
+	}
+	n := newNode(nil, nil)
+	n.keepResult(0, t)
+	t.written(&history{node: n})
+}
+
 // mark is a number that no other history has, for sums of them; the finalizer of SplitMix64 (Steele, Lea and Flood, Fast Splittable
 // Pseudorandom Number Generators, 2014) makes it, so that two sums are as good as never equal by chance.
 func (h *history) mark() uint64 {
@@ -65,29 +79,33 @@ func (h *history) mark() uint64 {
 func (t *Tensor) Retain() error {
 	h := t.asks()
 	if h == nil {
-		return status.Errorf(status.Invalid, "[retain_grads] the tensor asks for no gradient; want stop_gradient=False")
+		return status.Errorf(status.Invalid, "[retain_grads] the tensor has stop_gradient=True; want False")
 	}
 	if h.node.leaf {
 		return nil
 	}
 	if !h.retains() {
-		n := h.node
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.hooks = append(slices.Clone(n.hooks), hook{nodes.Add(1), h.index, nil})
+		h.retain()
 	}
 	return nil
+}
+
+// retain makes backward passes keep the gradient.
+func (h *history) retain() {
+	n := h.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hooks = append(slices.Clone(n.hooks), hook{nodes.Add(1), h.index, nil})
 }
 
 // Gradient is a new handle of the gradient that backward passes have left; nil where there is none. That of a tensor that
 // changed in place after Retain is the one of what it was before.
 func (t *Tensor) Gradient() (*Tensor, error) {
-	for _, h := range [2]*history{t.changed.Load(), t.history.Load()} {
-		if g, err := h.gradient(); g != nil || err != nil {
-			return g, err
-		}
+	h := t.latest() // which may find that the tensor has changed
+	if g, err := t.changed.Load().gradient(); g != nil || err != nil {
+		return g, err
 	}
-	return nil, nil
+	return h.gradient()
 }
 
 // gradient is a new handle of what backward passes have left; nil where there is none, and for no history.
@@ -113,7 +131,7 @@ func (n *node) known(i int) (*Tensor, *zeroed, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if g := n.gradient(i); g != nil {
-		same, err := g.Same()
+		same, err := g.sameAsSeen()
 		return same, nil, err
 	}
 	if i > 0 {
@@ -124,7 +142,8 @@ func (n *node) known(i int) (*Tensor, *zeroed, error) {
 
 // HasGradient reports whether backward passes have left a gradient.
 func (t *Tensor) HasGradient() bool {
-	return t.changed.Load().hasGradient() || t.history.Load().hasGradient()
+	h := t.latest() // which may find that the tensor has changed
+	return t.changed.Load().hasGradient() || h.hasGradient()
 }
 
 // hasGradient reports whether a backward pass has left a gradient for the tensor; nil has none.
@@ -152,7 +171,7 @@ type zeroed struct {
 //
 // A gradient that asks for gradients itself is left to its other owners, who read what it was; zeros take its place.
 func (t *Tensor) ZeroGradient() error {
-	h := t.history.Load()
+	h := t.latest()
 	if before := t.changed.Load(); before.hasGradient() {
 		h = before
 	}
@@ -187,7 +206,7 @@ func (n *node) zero(i int) (*Tensor, error) {
 		if g == nil {
 			return nil, nil
 		}
-		return g.Same()
+		return g.sameAsSeen()
 	}
 	n.swap(i, nil)
 	n.zeros = &zeroed{op.Type{DType: g.dtype, Shape: g.Shape}, g.store.ctx}
@@ -200,7 +219,7 @@ func (n *node) zero(i int) (*Tensor, error) {
 func (t *Tensor) SetGradient(g *Tensor) error {
 	h := t.hold()
 	if h == nil {
-		return status.Errorf(status.Invalid, "[grad] the tensor asks for no gradient; want stop_gradient=False")
+		return status.Errorf(status.Invalid, "[grad] the tensor has stop_gradient=True; want False")
 	}
 	defer h.node.release()
 	if g != nil && (g.Shape != t.Shape || g.dtype != t.dtype || g.store.ctx != t.store.ctx) {
@@ -273,7 +292,7 @@ func (n *node) gradient(i int) *Tensor {
 func (t *Tensor) AddHook(call *Hook) (uint64, error) {
 	h := t.holdAsked()
 	if h == nil {
-		return 0, status.Errorf(status.Invalid, "[register_hook] the tensor asks for no gradient; want stop_gradient=False")
+		return 0, status.Errorf(status.Invalid, "[register_hook] the tensor has stop_gradient=True; want False")
 	}
 	defer h.node.release()
 	h.node.mu.Lock()
@@ -281,16 +300,21 @@ func (t *Tensor) AddHook(call *Hook) (uint64, error) {
 	id := nodes.Add(1)
 	call.refs.Store(1)
 	h.node.hooks = append(h.node.hooks, hook{id, h.index, call})
+	hooked.Store(id, h.node)
 	return id, nil
 }
 
-// RemoveHook removes a hook; false where there is none of that number.
-func (t *Tensor) RemoveHook(id uint64) bool {
-	h := t.history.Load()
-	if h == nil {
+// hooked has the node of each hook by the number of the hook. A tensor that changes in place has another node from then on, and its
+// hook stays with what the tensor was.
+var hooked sync.Map // of uint64: *node
+
+// RemoveHook removes the hook of a number, also of what a tensor was before it changed in place; false where there is none.
+func RemoveHook(id uint64) bool {
+	n, ok := hooked.Load(id)
+	if !ok {
 		return false
 	}
-	removed := h.node.unhook(id)
+	removed := n.(*node).unhook(id)
 	if removed == nil {
 		return false
 	}
@@ -307,6 +331,7 @@ func (n *node) unhook(id uint64) *Hook {
 		return nil
 	}
 	removed := n.hooks[at].Hook
+	hooked.Delete(id)
 	n.hooks = slices.Delete(slices.Clone(n.hooks), at, at+1)
 	return removed
 }

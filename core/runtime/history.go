@@ -26,19 +26,33 @@ import (
 // leaves' nodes stay as long as the leaves do.
 //
 // Three things make a recorded value unusable, and each is an error that names the operator: it was written to, which its
-// version says; a pass has gone through its node and was not told to keep it; or it is a view of memory that has changed
-// since the view was made, whose history is not known any more.
+// version says; a pass has gone through its node and was not told to keep it; or it is a view that a function of the caller has
+// returned, of memory that has changed since. Histories of all other views follow what is written: see origin.go.
 //
 // Locks: a node has one, for what changes after it was made. It is held for a few loads and stores and never during a call
 // of an operator or of the caller's functions, so that those may do with any tensor what they like. That of a leaf for sums is
 // held during one addition, which calls nothing of the caller's.
+//
+// Who holds one of these locks takes only others that stand behind it:
+//
+//	replays.tracing, pullback.tracing   calls are traced; no hook of the caller is called: see backward.isCaptured
+//	Program.mu, replays.mu              of a program that is closed, then of those that only it has
+//	Trace.mu                            one call is added to a graph
+//	node.adding                         one addition to the gradient of a leaf
+//	origin.mu                           the history of a tensor and its views is read or replaced
+//	node.mu                             a few loads and stores
+//	storage.mu, Context.submit and all of memory
+//
+// No function of the caller runs under any but the first two lines: not a hook, nor what ends with the last reference to a node or to
+// memory. So under Trace.mu, origin.mu and node.mu no node is released and no tensor looks at its origin (Tensor.latest): each may
+// end a history. What is to be released is taken away under the lock, and released without it.
 
 // history says what computed a tensor that asks for gradients: a result of a node.
 type history struct {
 	node  *node
 	index int
-	// Of views that share memory with an operand: the version of the storage when the view was made.
-	shared  bool
+	// Of results of a function of the caller that share memory with its operand: the version of the storage when it returned.
+	opaque  bool
 	version uint32
 }
 
@@ -59,8 +73,9 @@ type node struct {
 	stopped atomic.Uint64 // by result, up to 64: tensors that ask for none any more
 	adding  sync.Mutex    // of a leaf: held while a pass adds to its gradient
 
+	spent atomic.Bool // kept values are gone, because a backward pass has used them; written under mu
+
 	mu    sync.Mutex
-	spent bool // kept values are gone, because a backward pass has used them
 	hooks []hook
 	grads []*Tensor // by result: gradients of a leaf, and of results that retain theirs
 	zeros *zeroed   // of a leaf: its gradient is zeros that have not been made yet; see ZeroGradient
@@ -74,6 +89,8 @@ type kept struct {
 	view    view // without a storage where the rule does not read it
 	version uint32
 	from    *history // of operands that ask for gradients
+
+	displaced int32 // as in the storage, for the gradient of the operand
 }
 
 // hook is called with the gradient of a result.
@@ -91,6 +108,7 @@ type Hook struct {
 	// Close is called once, when the hook is removed, or no backward pass can reach it any more, and See is not being
 	// called. It may be nil.
 	Close func()
+	Tag   Tag // for Held; the zero Tag is not named there
 
 	refs atomic.Int32 // of the node, and of passes that call See
 }
@@ -110,9 +128,11 @@ type Function struct {
 	// Close is called once, when no backward pass can go through the function any more, and Backward is not being
 	// called: after the first pass that does not keep what was recorded. It may be nil.
 	Close func()
+	Tag   Tag // as of Hook
 
 	// through stands for Backward where the gradient depends on the pass and the node.
 	through func(b *backward, n *node, of []*Tensor) ([]*Tensor, error)
+	back    *pullback // to which it has a reference; nil for most
 
 	refs atomic.Int32 // the node, and passes that are calling Backward
 }
@@ -162,6 +182,7 @@ func (n *node) retain() bool {
 // them may be long.
 func (n *node) release() {
 	todo := []*node{n}
+	var room [4]*storage
 	for len(todo) > 0 {
 		last := len(todo) - 1
 		n, todo = todo[last], todo[:last]
@@ -169,7 +190,7 @@ func (n *node) release() {
 			continue
 		}
 		n.mu.Lock()
-		n.drop()
+		values := n.drop(room[:0])
 		grads, hooks := n.grads, n.hooks
 		n.grads, n.zeros, n.hooks = nil, nil, nil
 		for i := range n.in {
@@ -179,9 +200,11 @@ func (n *node) release() {
 			}
 		}
 		n.mu.Unlock()
+		releaseValues(values)
 		freeGradients(grads)
 		for i := range hooks {
 			if hooks[i].Hook != nil {
+				hooked.Delete(hooks[i].id)
 				hooks[i].release()
 			}
 		}
@@ -215,14 +238,26 @@ func (n *node) unname() {
 	freeGradients(grads)
 }
 
-// drop releases what was kept for the rule.
-func (n *node) drop() {
+// drop takes away what was kept for the rule, and appends it to values; mu is held. The caller releases it without mu: the memory of
+// another owner ends with a call of that owner.
+func (n *node) drop(values []*storage) []*storage {
 	for _, list := range [2][]kept{n.in, n.out} {
 		for i := range list {
-			list[i].forgetValues()
+			if st := list[i].view.store; st != nil {
+				list[i].view.store = nil
+				values = append(values, st)
+			}
 		}
 	}
-	n.spent = true
+	n.spent.Store(true)
+	return values
+}
+
+// releaseValues releases what a node has kept.
+func releaseValues(values []*storage) {
+	for _, st := range values {
+		st.release()
+	}
 }
 
 // inherit makes the tensor a result of what the history names, whose node the caller keeps alive; nothing for nil.
@@ -238,6 +273,7 @@ func (t *Tensor) take(h *history) {
 	if !t.hidden {
 		h.node.names.Add(1)
 	}
+	watched()
 	t.replace(h)
 }
 
@@ -249,10 +285,33 @@ func (t *Tensor) forget() {
 	t.leave(t.changed.Swap(nil))
 }
 
-// replace gives the tensor another history. One whose gradient is to be retained stays beside it, so that the tensor has that
-// gradient after it changed in place, as in Paddle.
+// replace gives the tensor another history, and its views.
 func (t *Tensor) replace(h *history) {
+	if o := t.own.Load(); o != nil {
+		o.set(h.held())
+	}
+	t.swap(h)
+}
+
+// exchange is swap with a reference to the node that the tensor takes over.
+func (t *Tensor) exchange(h *history) {
+	if h != nil && !t.hidden {
+		h.node.names.Add(1)
+	}
+	t.swap(h)
+}
+
+// swap gives the tensor another history. One whose gradient is to be retained stays beside it, so that the tensor has that
+// gradient after it changed in place, as in Paddle.
+func (t *Tensor) swap(h *history) {
 	old := t.history.Swap(h)
+	if o := t.of; o != nil && (h == nil) != (old == nil) {
+		if h != nil {
+			o.asked.Add(1)
+		} else {
+			o.asked.Add(-1)
+		}
+	}
 	if h != nil && old != nil && old.retains() && t.changed.CompareAndSwap(nil, old) {
 		return
 	}
@@ -287,22 +346,28 @@ func (t *Tensor) hide() {
 	t.hidden = true
 }
 
-// withHistory makes another handle of the same view with a history, whose node the caller keeps alive, that no caller will have: a
+// withHistory makes a handle of a view with a history, whose node the caller keeps alive, that no caller will have: a
 // program holds captured tensors so. Gradients that passes have left to a tensor go when callers have freed it, although the program is
 // there: one that a pass has recorded may hold the program.
-func (t *Tensor) withHistory(h *history) (*Tensor, error) {
-	same, err := t.Alias()
+func (t *Tensor) withHistory(v *view, h *history) (*Tensor, error) {
+	held, err := t.share(v)
 	if err != nil {
 		return nil, err
 	}
-	same.hidden = true
-	same.inherit(h)
-	return same, nil
+	held.hidden = true
+	held.inherit(h)
+	return held, nil
 }
 
 // hold is the history of a tensor with a reference to its node, which the caller releases; nil where there is none.
 // Another goroutine may give the tensor another history meanwhile.
 func (t *Tensor) hold() *history {
+	t.latest()
+	return t.holdSeen()
+}
+
+// holdSeen is hold without a look at the origin.
+func (t *Tensor) holdSeen() *history {
 	for {
 		h := t.history.Load()
 		if h == nil || h.node.retain() {
@@ -328,7 +393,7 @@ func (t *Tensor) asks() *history {
 	if t == nil {
 		return nil
 	}
-	h := t.history.Load()
+	h := t.latest()
 	if h != nil && h.isStopped() {
 		return nil
 	}

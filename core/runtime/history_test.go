@@ -149,7 +149,7 @@ func TestPassesKeepWhatTheyWalk(t *testing.T) {
 	closed := 0
 	id, err := top.AddHook(&runtime.Hook{
 		See: func(*runtime.Tensor) (*runtime.Tensor, error) {
-			require.True(t, top.RemoveHook(id))
+			require.True(t, runtime.RemoveHook(id))
 			require.Zero(t, closed, "a hook is not closed while it runs")
 			require.NoError(t, top.Ask(false))
 			w.free(y, z)
@@ -223,7 +223,7 @@ func TestHistoriesUnderContention(t *testing.T) {
 			if id, err := z.AddHook(h); err != nil {
 				h.Close()
 			} else {
-				z.RemoveHook(id)
+				runtime.RemoveHook(id)
 			}
 		})
 		wg.Go(func() {

@@ -17,7 +17,6 @@ func (c Caller) RunInto(p *Program, in, out []*Tensor, on *Stream) error {
 	return p.runInto(in, out, on, c.mode)
 }
 
-// runInto is RunInto in a mode.
 func (p *Program) runInto(in, out []*Tensor, on *Stream, mode Mode) error {
 	if profile.On() && !mode.has(profiled) {
 		start := profile.Now()
@@ -177,12 +176,10 @@ func (st *storage) overlaps(other *storage) bool {
 	return st.sharesWith(other) || a < b+uintptr(other.bytes) && b < a+uintptr(st.bytes)
 }
 
-// wrongInputs is the error of a run with a wrong number of inputs.
 func wrongInputs(got, want int) error {
 	return status.Errorf(status.Invalid, "[program] got %d inputs; want %d", got, want)
 }
 
-// wrongOutput is the error of an output that has another shape than its result.
 func wrongOutput(i int, got *Tensor, d dtype.DType, want *shape.Shape) error {
 	return status.Errorf(status.Invalid, "[program] output %d has shape %s; want %s of %s", i, &got.Shape, want, d)
 }

@@ -96,6 +96,13 @@ func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, reaches []*stor
 	if group, err = k.groupSize(threads, group); err != nil {
 		return false, err
 	}
+	if k.hasTable() && len(args) > device.MaxArguments {
+		var table *Tensor
+		if args, reaches, table, err = k.tabled(args, reaches); err != nil {
+			return false, err
+		}
+		defer k.ctx.rt.freeAll([]*Tensor{table}) // the call keeps its memory
+	}
 	if err := k.checkArgs(args); err != nil {
 		return false, err
 	}

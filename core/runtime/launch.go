@@ -33,6 +33,7 @@ type launch struct {
 	count   *int64                   // set to the number of results when the launch is recycled, where that depends on the data
 	draws   int64                    // random counters; taken by submit, so that a call which is refused draws nothing
 
+	whole       *whole         // nil unless it runs all steps of a recipe as one program
 	nonBlocking bool           // refuse the call instead of waiting for a compilation; see NonBlocking
 	row         *op.Row        // what runs; nil for a copy of bytes and for a user's kernel
 	program     device.Program // found by prepare; nil for a copy of bytes
@@ -76,7 +77,7 @@ func (l *launch) recycle() {
 	l.kernel.clear()
 	l.ctx, l.stream, l.held, l.scratch, l.count, l.err, l.writes = nil, nil, nil, nil, nil, nil, 0
 	clear(l.lacks)
-	l.row, l.program, l.lacks, l.nonBlocking, l.draws, l.check = nil, nil, l.lacks[:0], false, 0, nil
+	l.row, l.program, l.lacks, l.nonBlocking, l.draws, l.check, l.whole = nil, nil, l.lacks[:0], false, 0, nil, nil
 	rt.launches.Put(l)
 }
 
@@ -154,7 +155,6 @@ func (st *storage) heap() device.Heap {
 	return st.block.Heap
 }
 
-// run is prepare and submit in one.
 func (l *launch) run(row *op.Row) error {
 	if err := l.prepare(row); err != nil {
 		return err
@@ -165,7 +165,10 @@ func (l *launch) run(row *op.Row) error {
 // prepare finds or compiles the program for operands that are laid out as the device requires, and allocates
 // its workspace. On an error the launch is recycled.
 func (l *launch) prepare(row *op.Row) error {
-	l.row, l.Op = row, row.ID
+	l.row = row
+	if l.whole == nil {
+		l.Op = row.ID
+	}
 	if row.Kind == op.Convert && l.movesBytes() {
 		return nil
 	}
@@ -183,7 +186,7 @@ func (l *launch) prepare(row *op.Row) error {
 func (l *launch) find() (err error) {
 	l.program, err = l.programOf(l.ctx, l.row)
 	switch {
-	case err == nil:
+	case err == nil || l.whole != nil:
 	case l.ctx.lowersFrom(err, &l.Call):
 		return errLowered
 	case l.ctx.fallsBack(err):
@@ -268,7 +271,7 @@ func (l *launch) order(p device.Program) device.Ticket {
 	t := l.start(p)
 	s.submitted(t)
 	for i, st := range stores {
-		st.note(s, t, i >= inputs)
+		st.recordUse(s, t, i >= inputs)
 		st.unpin()
 	}
 	return t

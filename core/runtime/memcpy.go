@@ -207,7 +207,6 @@ func (s *Stream) submitCopy(from, to *view) error {
 // device.
 type copies struct{ calls, bytes atomic.Int64 }
 
-// count adds one copy.
 func (n *copies) count(bytes int64) {
 	n.calls.Add(1)
 	n.bytes.Add(bytes)

@@ -26,7 +26,6 @@ func ceiling(i *device.Info) int64 { return i.TotalMemory / 100 * 95 }
 // soft is the limit above which idle heaps are returned early.
 func soft(hard int64) int64 { return hard / 95 * 80 }
 
-// startMemory makes the allocator with the limits of the configuration.
 func (c *Context) startMemory(cfg Config) {
 	c.limits.standard = cfg.Limit
 	if c.limits.standard <= 0 {

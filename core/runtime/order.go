@@ -45,9 +45,9 @@ func (s *Stream) waitFor(u alloc.Use) {
 	s.ctx.events.Put(e)
 }
 
-// note records that work of s with a ticket reads or writes a storage. A write replaces the reads before it:
+// recordUse records that work of s with a ticket reads or writes a storage. A write replaces the reads before it:
 // who waits for the write waits for them too.
-func (st *storage) note(s *Stream, t device.Ticket, writes bool) {
+func (st *storage) recordUse(s *Stream, t device.Ticket, writes bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.ctx.inOrder {

@@ -74,7 +74,6 @@ func (c *Context) level() {
 	}
 }
 
-// recordLevel is level where it is to be recorded.
 func (c *Context) recordLevel() { profile.Level(c.place.String(), c.memory.Levels) }
 
 // tracked is implemented by streams that record their work on a track.
@@ -151,7 +150,6 @@ func recordCall(row *op.Row, in []Operand, out []*Tensor, err error, on *Stream,
 // A run is one span on the side of the caller, whatever its program consists of: its steps are spans of the device, where
 // that tells them apart.
 
-// recordRun records a run of a program that began at start.
 func (p *Program) recordRun(in, out []*Tensor, err error, start int64) {
 	if notMade(err) {
 		return
@@ -231,7 +229,6 @@ func appendTensors(text []byte, what, name string, list []*Tensor) []byte {
 	return append(text, "]}"...)
 }
 
-// appendDims appends a shape as a list.
 func appendDims(text []byte, t *Tensor) []byte {
 	var s shape.Shape = t.Shape
 	text = append(text, '[')
@@ -244,7 +241,6 @@ func appendDims(text []byte, t *Tensor) []byte {
 	return append(text, ']')
 }
 
-// appendDType appends the name of a dtype.
 func appendDType(text []byte, t *Tensor) []byte { return strconv.AppendQuote(text, t.dtype.String()) }
 
 // The calls of a backward pass are recorded like any others, within its span.

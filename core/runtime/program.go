@@ -30,18 +30,20 @@ type Program struct {
 	results int       // outputs that Run returns
 
 	// Of programs that were traced.
-	traced   bool
-	captured []*Tensor      // further inputs
-	asked    []bool         // whether each argument asked for gradients
-	askedAt  []uint64       // storage.asked of each captured tensor
-	asking   []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
-	read     []*Tensor      // whose elements the function has read: see trace_elements.go
-	readAt   []uint32       // the versions of their storages then
-	open     bool           // arguments have symbols: see Unify
-	changed  []int          // inputs that the outputs behind the results are written into
-	back     *pullback      // of programs whose results ask for gradients; their last outputs are for it
-	replays  *replays       // of programs with symbols whose results do
-	quiet    map[int]uint64 // of both: the operands, by call, that get no gradient; see Trace.note
+	traced     bool
+	captured   []*Tensor      // further inputs
+	asked      []bool         // whether each argument asked for gradients
+	askedAt    []uint64       // storage.asked of each captured tensor
+	replacedAt []uint32       // storage.replaced of each captured tensor
+	asking     []*Tensor      // captured tensors that ask for gradients, as they did when they were captured
+	read       []*Tensor      // whose elements the function has read: see trace_elements.go
+	readAt     []uint32       // the versions of their storages then
+	open       bool           // arguments have symbols: see Unify
+	changed    []int          // inputs that the outputs behind the results are written into
+	changedBy  []caller       // by changed
+	back       *pullback      // of programs whose results ask for gradients; their last outputs are for it
+	replays    *replays       // of programs with symbols whose results do
+	quiet      map[int]uint64 // of both: the operands, by call, that get no gradient; see Trace.note
 
 	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
 	forms   *forms                  // nil unless inputs are lists
@@ -95,7 +97,6 @@ func (c *Context) NewProgram(s Source) *Program {
 	return c.start(&Program{given: len(s.Inputs()), results: len(s.Outputs())}, s)
 }
 
-// start gives a program its source and a number.
 func (c *Context) start(p *Program, s Source) *Program {
 	p.ctx, p.source, p.id, p.inputs, p.loaded = c, s, programIDs.Add(1), s.Inputs(), map[*op.Const]view{}
 	p.form(s)
@@ -365,20 +366,20 @@ func (p *Program) separate(in []*Tensor) error {
 
 // The record comes before the changes: what the gradient reads of an input is the value that the run has read.
 
-// finish writes what the program has computed into the inputs that it changes, records the run if it is to be, and returns
-// the results.
+// finish records the run if it is to be, writes what the program has computed into the inputs that it changes, and returns the
+// results. What it writes has a history like the results, which the inputs then have, as where calls are run one by one.
 func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, error) {
 	results, changes, kept := made[:p.results], made[p.results:][:len(p.changed)], made[p.results+len(p.changed):]
 	defer p.ctx.rt.freeAll(changes)
 	var err error
 	if p.back != nil && mode.has(Recording) {
-		err = p.back.record(in, p.given, p.asking, results, kept)
+		err = p.back.record(in, p.given, p.asking, made[:p.results+len(p.changed)], kept)
 	} else {
 		p.ctx.rt.freeAll(kept)
 	}
 	for i, at := range p.changed {
 		if err == nil {
-			err = p.ctx.rt.CallInto(assign, []Operand{{Tensor: changes[i]}}, nil, in[at], on)
+			err = p.change(changes[i], in[at], p.changedBy[i], on, mode)
 		}
 	}
 	if err != nil {
@@ -386,6 +387,28 @@ func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, 
 		return nil, err
 	}
 	return results, nil
+}
+
+// caller says how the caller of a function knows a tensor that the function has changed.
+type caller struct {
+	handle   uint64 // of a captured tensor, which may be freed; 0 for an argument
+	recorded bool   // the call that changed it was
+}
+
+// change writes a value into an input: through the handle of the caller, who sees the history of the value in it, if there still is one
+// of the same view.
+func (p *Program) change(value, into *Tensor, by caller, on *Stream, mode Mode) error {
+	rt := p.ctx.rt
+	if !by.recorded {
+		mode = 0
+	}
+	if t := rt.Acquire(by.handle); t != nil {
+		defer t.Release()
+		if t.store == into.store && t.offset == into.offset && t.Layout == into.Layout {
+			into = t
+		}
+	}
+	return rt.callInto(assign, []Operand{{Tensor: value}}, nil, into, on, mode&Recording)
 }
 
 // find is the cache entry for shapes, with a reference on a lane; it compiles where there is none.

@@ -43,18 +43,34 @@ func (l *launch) programOf(c *Context, row *op.Row) (device.Program, error) {
 
 // entryOf finds the entry of the launch's program in the cache or has it compiled, with a reference for the launch.
 func (l *launch) entryOf(c *Context, row *op.Row) (*program.Entry, error) {
-	key := c.dev.Key(row.ID, &l.Call)
+	key := l.key(c, row)
 	if e := c.programs.Find(&key, l.lane); e != nil {
 		return e, nil
 	}
 	revision := c.revision()
-	key = c.dev.Key(row.ID, &l.Call) // as of this revision
+	key = l.key(c, row) // as of this revision
 	if l.nonBlocking && c.info.Compiles {
 		return c.later(key, revision, l)
 	}
 	return c.programs.Get(key, l.lane, func() (device.Program, error) {
-		return c.compileAs(revision, device.PlanOf(&l.Call))
+		return c.compileAs(revision, l.planned())
 	})
+}
+
+// key is the key of the launch's program.
+func (l *launch) key(c *Context, row *op.Row) device.Key {
+	if l.whole != nil {
+		return l.whole.key
+	}
+	return c.dev.Key(row.ID, &l.Call)
+}
+
+// planned is the plan that the launch's program is compiled from.
+func (l *launch) planned() *device.Plan {
+	if l.whole != nil {
+		return l.whole.plan
+	}
+	return device.PlanOf(&l.Call)
 }
 
 // errKeyChanged is the error of a compilation during which the device has learned that it lacks what some keys stand
@@ -73,6 +89,9 @@ func (c *Context) revision() uint64 {
 func (c *Context) compileAs(revision uint64, plan *device.Plan) (device.Program, error) {
 	defer compiling(nameOfPlan(plan), "")()
 	p, err := c.dev.Compile(plan)
+	if step := (*device.StepError)(nil); errors.As(err, &step) && step.Before != nil {
+		_ = step.Before.Close() // a call is one program, or none
+	}
 	if c.revision() == revision {
 		return p, err
 	}

@@ -76,7 +76,7 @@ func (c *Context) later(key device.Key, revision uint64, l *launch) (*program.En
 	if failed, ok := c.compileErrors.LoadAndDelete(key); ok {
 		return nil, failed.(error)
 	}
-	plan := device.PlanOf(&l.Call)
+	plan := l.planned()
 	e, job := c.programs.TryGet(key, l.lane, func() (device.Program, error) { return c.compileAs(revision, plan) })
 	if e != nil {
 		return e, nil

@@ -24,6 +24,7 @@ type recipe struct {
 	buffers []graph.Buffer // that the call allocates; those of its operands come first and are not listed
 	steps   []op.Step
 	out     []op.Ref
+	whole   *whole // of composites: the steps as one program; nil: there is none
 }
 
 // recipes keeps the recipes of a device. The table is bounded and read without a lock: a hash leads to one row of
@@ -51,13 +52,15 @@ func (t *recipes) find(key []byte) (r *recipe, hash uint64) {
 
 // keep adds a recipe whose key find has not found. The first time it only remembers the hash: a call that never
 // comes again, as one with ever new shapes, costs no memory.
-func (t *recipes) keep(key []byte, hash uint64, r *recipe) {
+func (t *recipes) keep(key []byte, hash uint64, r *recipe, whole func() *whole) {
 	row := &t.rows[hash%uint64(len(t.rows))]
 	if row.missed.Swap(hash) != hash {
 		return
 	}
+	kept := r.clone(string(key))
+	kept.whole = whole()
 	row.kept[1].Store(row.kept[0].Load())
-	row.kept[0].Store(r.clone(string(key)))
+	row.kept[0].Store(kept)
 }
 
 // given stands in recipes for the numbers of the call.
@@ -219,11 +222,11 @@ func (e *eager) recipeOf(at op.Attrs) (r *recipe, err error) {
 			return r, nil
 		}
 	}
-	if e.made, err = e.legalize(at); err != nil {
+	if e.made, err = e.legalize(slices.Clone(at)); err != nil { // steps name attributes that the caller may change later
 		return nil, err
 	}
 	if lasting {
-		known.keep(e.key, hash, &e.made)
+		known.keep(e.key, hash, &e.made, func() *whole { return e.wholeOf(&e.made, at) })
 	}
 	return &e.made, nil
 }

@@ -13,7 +13,7 @@ import (
 
 // watches reports whether a call with this operand may be recorded or traced, for paths that do neither.
 func (m Mode) watches(t *Tensor) bool {
-	return t != nil && (m&Recording != 0 && t.history.Load() != nil || t.store.traced != nil)
+	return t != nil && (m&Recording != 0 && t.latest() != nil || t.store.traced != nil)
 }
 
 // records reports whether a call is to be recorded, and refuses one whose operands are not what they were.
@@ -30,11 +30,11 @@ func records(row *op.Row, in []Operand, mode Mode) (bool, error) {
 			continue
 		}
 		asked = true
-		if h.shared && h.version != in[i].Tensor.store.changes() {
-			return false, status.Errorf(status.Invalid, "[%s] operand %d is a view of memory that was changed in place after the view was made; want the view made anew", row.Name, i)
+		if h.opaque && h.version != in[i].Tensor.store.changes() {
+			return false, status.Errorf(status.Invalid, "[%s] operand %d is what a PyLayer returned, a view of memory that was changed in place since; want the view made anew", row.Name, i)
 		}
 	}
-	if asked && row.Grad.Compact && !in[0].Tensor.IsContiguous() {
+	if asked && row.Grad.Compact && !in[0].Tensor.IsContiguous() && !in[0].Tensor.readsOrigin() {
 		return false, status.Errorf(status.Unsupported, "[%s] the gradient of a tensor that is not contiguous does not exist yet; want x.contiguous()", row.Name)
 	}
 	return asked && !row.Grad.Constant, nil
@@ -55,16 +55,21 @@ func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor)
 		}
 		return nil, withoutGradient(row.Name)
 	}
+	if row.Grad.Compact && !in[0].Tensor.IsContiguous() {
+		out[0].recordPart()
+		return out, nil
+	}
 	n := newNode(row, slices.Clone(at))
 	n.keepOperands(in)
+	if out[0].Traced() {
+		n.readIn(out[0].store.ctx, in)
+	}
 	for i, t := range out {
 		n.keepResult(i, t)
 	}
 	for i, t := range out {
 		if differentiable(t.dtype) {
-			h := &history{node: n, index: i}
-			h.share(t, in)
-			t.inherit(h)
+			t.inherit(&history{node: n, index: i})
 		}
 	}
 	return out, nil
@@ -74,16 +79,15 @@ func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor)
 // to its real part as its real part, and that to its imaginary part as its imaginary part.
 func differentiable(d dtype.DType) bool { return d.IsFloat() || d.IsComplex() }
 
-// withoutGradient is the error for an operator that has no rule.
 func withoutGradient(name string) error {
 	return status.Errorf(status.Unsupported, "[%s] has no gradient yet; want operands with stop_gradient=True, or no_grad()", name)
 }
 
-// share notes whether a result shares memory with an operand.
+// share notes whether a result of a function of the caller shares memory with an operand.
 func (h *history) share(t *Tensor, in []Operand) {
 	for i := range in {
 		if x := in[i].Tensor; x != nil && x.store.sharesWith(t.store) {
-			h.shared, h.version = true, t.store.changes()
+			h.opaque, h.version = true, t.store.changes()
 		}
 	}
 }
@@ -129,7 +133,7 @@ func (n *node) keepResult(i int, t *Tensor) {
 
 // of describes a tensor, and keeps its memory if values are read.
 func (k *kept) of(t *Tensor, values bool) {
-	k.Type, k.ctx = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx
+	k.Type, k.ctx, k.displaced = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx, t.store.displaced
 	if values {
 		k.view, k.version = t.view, t.store.changes()
 		t.store.retain()
@@ -138,89 +142,27 @@ func (k *kept) of(t *Tensor, values bool) {
 
 // change is a call that writes into a tensor, from before it runs until it has.
 type change struct {
-	node  *node // nil: not recorded
-	stale bool  // the tensor has a history and asks for no gradient: it ends, because it is that of other contents
-}
-
-// changing prepares a call that writes into out. What is recorded of the operands is what they are before the call. It
-// refuses changes that would make other gradients wrong: of a leaf, and of a part of a larger tensor.
-//
-// The cases that are refused have an answer in principle. A leaf that changes would make its gradient that of a value which is
-// gone. A view that changes would have to change the history of what it is a view of, and of all other views; Python does so
-// for x[...] = value, where it knows both.
-func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
-	h := out.asks()
-	if old := out.history.Load(); h == nil && old != nil && !old.node.leaf {
-		c.stale = true
-	}
-	if !mode.has(Recording) {
-		return c, nil
-	}
-	asked, err := records(row, in, mode)
-	if err != nil {
-		return c, err
-	}
-	switch {
-	case h != nil && h.node.leaf:
-		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
-	case h != nil && h.shared, asked && h == nil && (out.store.refs.Load() > 0 || out.Traced()) && (out.partial() || out.viewed):
-		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a larger tensor, whose gradient would be lost; want that tensor changed, as in x[...] = value", row.Name)
-	}
-	if !asked || !differentiable(out.dtype) {
-		if h != nil {
-			c.node = rt.overwritten(out)
-		}
-		return c, nil
-	}
-	if row.Grad.Rule == nil {
-		return c, withoutGradient(row.Name)
-	}
-	c.node = newNode(row, slices.Clone(at))
-	c.node.keepOperands(in)
-	c.node.refs.Add(1)
-	return c, nil
+	node      *node // nil: not recorded
+	recording bool
+	constant  bool // a part of an origin whose gradient matters gets elements that ask for none
+	stale     bool // the tensor has a history and asks for no gradient: it ends, because it is that of other contents
 }
 
 // overwritten is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0. The tensor
 // goes on to ask for gradients, so that a program in which it happens to be constant runs as before, as in Paddle.
 func (rt *Runtime) overwritten(out *Tensor) *node {
-	n := newNode(nil, nil)
-	n.custom = &Function{Backward: func(of []*Tensor) ([]*Tensor, error) {
-		zeros, err := rt.zerosLike(of[0])
+	n := newFunction(func(b *backward, n *node, of []*Tensor) ([]*Tensor, error) {
+		zeros, err := b.filled(0, n.in[0].DType, &n.in[0].Shape, n.in[0].ctx)
 		return []*Tensor{zeros}, err
-	}}
-	n.custom.refs.Add(1)
+	})
 	n.keepOperands([]Operand{{Tensor: out}})
-	n.refs.Add(1)
 	return n
 }
-
-// partial reports whether the tensor is a part of its storage.
-func (t *Tensor) partial() bool { return t.Numel()*t.dtype.Size() < t.store.bytes }
 
 // drop ends a change that may not have run.
 func (c *change) drop() {
 	if c.node != nil {
 		c.node.release()
-	}
-}
-
-// done records a change that was submitted.
-//
-// The version counts every write, recorded or not: also those under no_grad make older values stale.
-func (c *change) done(out *Tensor) {
-	out.store.version.Add(1)
-	c.counted(out)
-}
-
-// counted is done for a change that is counted already, as a trace counts those of all views.
-func (c *change) counted(out *Tensor) {
-	switch {
-	case c.node != nil:
-		c.node.keepResult(0, out)
-		out.inherit(&history{node: c.node})
-	case c.stale:
-		out.forget()
 	}
 }
 

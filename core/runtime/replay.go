@@ -174,7 +174,7 @@ func (p *Program) forgetAll() {
 // their calls are in the graph of the program.
 func (p *Program) replaysAs(first, second *Program, at []int) error {
 	for _, t := range first.asking {
-		same, err := t.withHistory(t.history.Load())
+		same, err := t.withHistory(&t.view, t.latest())
 		if err != nil {
 			return err
 		}
@@ -279,14 +279,21 @@ func (r *replay) program(p *Program, of []int) (*Program, error) {
 			}
 		}
 	}
-	last := make([]Operand, len(p.changed))
+	last, changes := make([]Operand, len(p.changed)), make([]*Tensor, len(p.changed))
 	for i, v := range outputs[p.results:] {
 		var err error
 		if last[i], err = r.operand(v); err != nil {
 			return nil, err
 		}
+		if slices.Contains(of, p.results+i) {
+			changes[i] = last[i].Tensor
+		}
 	}
-	return r.end(results, func() error { return r.write(p.changed, last) })
+	made, err := r.end(results, changes, func() error { return r.write(p.changed, last) })
+	if err == nil {
+		made.changedBy = p.changedBy
+	}
+	return made, err
 }
 
 // arguments makes what stands for the arguments.
@@ -301,7 +308,6 @@ func (r *replay) arguments(p *Program, inputs []graph.Value) error {
 	return nil
 }
 
-// captures captures what the program has captured, in its order.
 func (r *replay) captures(p *Program, inputs []graph.Value) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -334,7 +340,6 @@ func (r *replay) detached(t *Tensor) (*Tensor, error) {
 	return same, err
 }
 
-// calls makes all calls of the graph.
 func (r *replay) calls() error {
 	for i := range r.graph.Nodes() {
 		if err := r.call(&r.graph.Nodes()[i], r.quiet[i]); err != nil {

@@ -101,7 +101,7 @@ func (r *programRun) read(in []*Tensor, on *Stream) error {
 	r.inputs = append(r.inputs, in...)
 	for _, t := range p.captured {
 		if t.store.ctx != p.ctx {
-			moved, err := t.To(p.ctx, true, on)
+			moved, err := p.ctx.rt.In(0).carry(t, p.ctx, on)
 			if err != nil {
 				return err
 			}
@@ -328,6 +328,9 @@ func (r *programRun) adopt(made []*Tensor) ([]*Tensor, error) {
 			return nil, err
 		}
 		made = append(made, t)
+	}
+	if rt.displaces.Load() {
+		r.inheritDisplacement(made)
 	}
 	return made, nil
 }

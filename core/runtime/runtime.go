@@ -89,17 +89,19 @@ type Runtime struct {
 	noMPS   string
 	tensors *slot.Table[Tensor]
 
-	launches sync.Pool     // *launch
-	lanes    atomic.Uint32 // launches made so far
-	eagers   sync.Pool     // *eager
-	runs     sync.Pool     // *programRun
-	stores   sync.Pool     // *storage
-	waits    waits
-	releases sync.WaitGroup // what Close waits for: foreign memory that streams are still at, and started runs
-	reclaim  func(need int64) bool
-	log      func(warning bool, text string)
-	fallback bool
-	budget   *alloc.Budget // of the machine's memory, for the devices that share it
+	launches  sync.Pool     // *launch
+	lanes     atomic.Uint32 // launches made so far
+	eagers    sync.Pool     // *eager
+	runs      sync.Pool     // *programRun
+	stores    sync.Pool     // *storage
+	origins   sync.Pool     // *origin
+	waits     waits
+	releases  sync.WaitGroup // what Close waits for: foreign memory that streams are still at, and started runs
+	reclaim   func(need int64) bool
+	log       func(warning bool, text string)
+	fallback  bool
+	displaces atomic.Bool   // there have been displaced tensors
+	budget    *alloc.Budget // of the machine's memory, for the devices that share it
 }
 
 // tensorKind marks the handles of tensors; see slot.NewTable.
@@ -114,6 +116,7 @@ func New(cfg Config) (*Runtime, error) {
 	rt.eagers.New = func() any { return new(eager) }
 	rt.runs.New = func() any { return &programRun{lane: program.Lane(rt.lanes.Add(1))} }
 	rt.stores.New = func() any { return new(storage) }
+	rt.origins.New = func() any { return new(origin) }
 	var err error
 	if rt.cpu, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
 		return nil, rt.abandon(err, cfg.MPS)

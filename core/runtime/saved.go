@@ -24,7 +24,7 @@ func (p *Program) Save(path string) error {
 	frozen := make([]*op.Const, len(p.captured))
 	for i, t := range p.captured {
 		var err error
-		if frozen[i], err = t.Constant(); err != nil {
+		if frozen[i], err = t.constantIn(p.ctx); err != nil {
 			return err
 		}
 	}

@@ -32,8 +32,10 @@ type storage struct {
 	foreignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
 	asked        atomic.Uint64                // the sum of the marks of what began to ask for gradients of this memory, less what ceased; see Ask
 	version      atomic.Uint32                // how often the runtime has written to it since its first contents
+	replaced     atomic.Uint32                // how often a variable of the caller's, which was a view of it, became another tensor
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
 	strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil
+	displaced    int32                        // 1 + the index of the mps device that would have the tensor if it had its dtype; 0: none. See displaced.go
 	madeIn       uint64                       // the number of the trace whose function has made it of elements; 0: none
 	traced       *traced                      // of results of calls that were traced and not run: there is no memory
 
@@ -116,9 +118,16 @@ func (st *storage) unpin() {
 		st.foreignWork.Store(false)
 		st.addressTaken.Store(false)
 	}
-	st.traced, st.strings, st.madeIn = nil, nil, 0
-	st.version.Store(0)
-	st.asked.Store(0)
+	st.traced, st.strings, st.madeIn, st.displaced = nil, nil, 0, 0
+	if st.version.Load() != 0 {
+		st.version.Store(0)
+	}
+	if st.asked.Load() != 0 {
+		st.asked.Store(0)
+	}
+	if st.replaced.Load() != 0 {
+		st.replaced.Store(0)
+	}
 	st.write, st.uses = alloc.Use{}, st.uses[:0]
 	rt.stores.Put(st)
 }

@@ -55,7 +55,6 @@ func (rt *Runtime) ofStrings(c *Context, s *shape.Shape, list []string, places [
 	return t, nil
 }
 
-// ofInts is a tensor of int64.
 func (rt *Runtime) ofInts(c *Context, s *shape.Shape, list []int64) (*Tensor, error) {
 	raw := make([]byte, 0, 8*len(list))
 	for _, n := range list {

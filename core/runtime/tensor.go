@@ -17,8 +17,12 @@ type Tensor struct {
 	handle  uint64
 	viewed  bool                    // made as a view of another tensor
 	hidden  bool                    // no caller has the handle: see hide and withHistory
+	of      *origin                 // of a view, from when it is made until it is dropped
+	seen    atomic.Uint64           // the state of the origin that the history is of
+	own     atomic.Pointer[origin]  // of a tensor that views were made of, and of further handles of it
 	history atomic.Pointer[history] // of tensors that ask for gradients
 	changed atomic.Pointer[history] // what the tensor was before it changed in place, if it was to retain its gradient
+	weak    *history                // what the tensor is without keeping it: see Weak
 }
 
 // adopt makes a tensor of a view and takes over its reference to the storage. On an error the reference is
@@ -33,7 +37,6 @@ func (rt *Runtime) adopt(v *view) (*Tensor, error) {
 	return t, nil
 }
 
-// tooMany is the error of a full table of tensors.
 func tooMany(rt *Runtime) error {
 	return status.Errorf(status.OutOfMemory, "[tensor] %d tensors are alive; want fewer (free some first)", rt.tensors.Live())
 }
@@ -42,10 +45,22 @@ func tooMany(rt *Runtime) error {
 func (t *Tensor) drop() {
 	st := t.store
 	t.store, t.addr, t.handle, t.viewed = nil, nil, 0, false
+	if o := t.origin(); o != nil { // first, because its other views keep their histories
+		if t.of != nil && t.history.Load() != nil {
+			o.asked.Add(-1)
+		}
+		if t.of = nil; t.own.Load() != nil {
+			t.own.Store(nil)
+		}
+		if t.seen.Load() != 0 {
+			t.seen.Store(0)
+		}
+		o.release()
+	}
 	if t.history.Load() != nil {
 		t.forget()
 	}
-	t.hidden = false
+	t.hidden, t.weak = false, nil
 	st.release()
 }
 
@@ -74,8 +89,12 @@ func (t *Tensor) Handle() uint64 { return t.handle }
 // DType is the element type.
 func (t *Tensor) DType() dtype.DType { return t.dtype }
 
-// Place is where the tensor lives.
-func (t *Tensor) Place() place.Place { return t.store.ctx.place }
+// Place is where the tensor lives. The index of the CPU is 1 + that of the mps device from which a tensor is displaced.
+func (t *Tensor) Place() place.Place {
+	p := t.store.ctx.place
+	p.Index += t.store.displaced
+	return p
+}
 
 // Context is the device that the tensor lives on.
 func (t *Tensor) Context() *Context { return t.store.ctx }
@@ -151,16 +170,59 @@ func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, fr
 // Alias makes another handle of the same view, which asks for no gradient.
 func (t *Tensor) Alias() (*Tensor, error) { return t.share(&t.view) }
 
+// Again is Same for a handle that goes on to be the same tensor: each has the history that a write through the other gives it.
+func (t *Tensor) Again() (*Tensor, error) {
+	if differentiable(t.dtype) && t.weak == nil { // a weak handle keeps no history, and an origin does
+		t.ensureOrigin()
+	}
+	return t.Same()
+}
+
+// ReplacedBy notes that a variable of the caller's which held t holds u from now on: what was captured as t is another tensor then.
+func (t *Tensor) ReplacedBy(u *Tensor) {
+	if t.store != u.store || t.offset != u.offset || t.Layout != u.Layout || t.dtype != u.dtype {
+		t.store.replaced.Add(1)
+	}
+}
+
 // Same makes another handle of the same tensor: it asks for gradients where the tensor does.
 func (t *Tensor) Same() (*Tensor, error) {
+	t.latest()
+	return t.sameAsSeen()
+}
+
+// sameAsSeen is Same without a look at what other tensors of the origin have written: the new handle looks when it is used. It takes
+// no lock of a node, and calls nothing of the caller's, so that holders of one may use it.
+func (t *Tensor) sameAsSeen() (*Tensor, error) {
 	same, err := t.Alias()
 	if err != nil {
 		return nil, err
 	}
-	if h := t.hold(); h != nil {
-		same.take(h)
+	if o := t.origin(); o != nil && t.weak == nil {
+		seen := t.seen.Load() // before the history, which may be newer
+		same.viewed = t.viewed
+		same.join(o, t.of == nil)
+		same.seen.Store(seen)
+	}
+	h := t.holdSeen()
+	if h == nil && t.weak != nil && t.weak.node.retain() {
+		h = t.weak
+	}
+	if h != nil {
+		watched()
+		same.exchange(h)
 	}
 	return same, nil
+}
+
+// Weak makes another handle of the same view, which asks for no gradient and does not keep what the tensor was computed from. Same
+// of it is the tensor again as long as something else does. A function that is kept by its results keeps them so, for its gradient.
+func (t *Tensor) Weak() (*Tensor, error) {
+	same, err := t.Alias()
+	if err == nil {
+		same.weak = t.history.Load()
+	}
+	return same, err
 }
 
 // share makes a tensor of a view of the same storage.

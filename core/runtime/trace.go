@@ -32,18 +32,19 @@ type Trace struct {
 	stream *Stream
 	number uint64 // see storage.madeIn
 
-	mu       sync.Mutex // a trace is for one thread; tensors may be freed by others
-	builder  *graph.Builder
-	sources  []*source              // the inputs of the graph, in order
-	since    uint64                 // nodes that were made before it
-	former   []formerHistory        // of captured tensors that it has written to
-	asking   []*Tensor              // handles of captured tensors that ask for gradients; several may be of one source
-	captured map[*storage][]*source // tensors that were captured, by their memory
-	given    int                    // sources that stand for arguments, which come first
-	reads    []*Tensor              // whose elements the function has read; handles of the trace
-	readAt   []uint32               // the versions of their storages then
-	quiet    map[int]uint64         // see note
-	ended    bool
+	mu            sync.Mutex // a trace is for one thread; tensors may be freed by others
+	builder       *graph.Builder
+	sources       []*source       // the inputs of the graph, in order
+	since         uint64          // nodes that were made before it
+	former        []formerHistory // of captured tensors that it has written to
+	formerOrigins []formerOrigin
+	asking        []*Tensor              // handles of captured tensors that ask for gradients; several may be of one source
+	captured      map[*storage][]*source // tensors that were captured, by their memory
+	given         int                    // sources that stand for arguments, which come first
+	reads         []*Tensor              // whose elements the function has read; handles of the trace
+	readAt        []uint32               // the versions of their storages then
+	quiet         map[int]uint64         // see note
+	ended         bool
 }
 
 // What a trace needs of the rest of the runtime is little. A call asks whether its stream is that of a trace, and if so adds
@@ -58,6 +59,24 @@ type source struct {
 	alias   *traced     // what the memory holds now
 	changed bool        // by a call that writes into it
 	local   bool        // the function has made it of elements: runs write nothing into it
+	handles []uint64    // of the tensors that were captured, or of the one that stands for an argument; they may be freed
+	follows []followed  // what calls have written to by way of these
+}
+
+// followed is the origin of a tensor that a source is of. There is more than one where the tensor was captured and it detached, for
+// example: both are the memory of the source, and each has a history of its own.
+type followed struct {
+	origin *origin // with a reference
+	epoch  uint32  // before the first change
+	handle uint64  // of the tensor
+}
+
+// forget drops the references to origins.
+func (s *source) forget() {
+	for _, f := range s.follows {
+		f.origin.release()
+	}
+	s.follows = nil
 }
 
 // NewTrace begins a trace for programs of the device. examples are arguments of the first call: stands has a traced tensor
@@ -98,10 +117,18 @@ func (tr *Trace) argument(i int, x *Tensor) (*Tensor, error) {
 	if x.store.ctx != tr.ctx {
 		return nil, status.Errorf(status.Invalid, "[trace] argument %d is on %s; want %s, where the program runs", i, x.store.ctx.place, tr.ctx.place)
 	}
-	return tr.stand(op.Type{DType: x.dtype, Shape: x.Shape}, x.Asks())
+	t, err := tr.stand(op.Type{DType: x.dtype, Shape: x.Shape}, x.Asks() && x.IsLeaf())
+	if err == nil && x.Asks() && !x.IsLeaf() {
+		n := newNode(nil, nil) // as computed by a call outside of the trace: the function may write into it
+		n.keepResult(0, t)
+		for _, stands := range []*Tensor{t, tr.sources[i].tensor} {
+			stands.inherit(&history{node: n})
+		}
+	}
+	return t, err
 }
 
-// stand makes the tensor that stands for an argument of a type, which asks for gradients or not. It is contiguous, whatever the
+// stand makes the tensor that stands for an argument of a type, which asks for gradients, as a leaf, or not. It is contiguous, whatever the
 // argument is: a program takes inputs of any layout, and the function may not depend on one that the next call need not have.
 func (tr *Trace) stand(x op.Type, asks bool) (*Tensor, error) {
 	s := tr.input(x)
@@ -109,6 +136,7 @@ func (tr *Trace) stand(x op.Type, asks bool) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.handles = []uint64{t.handle}
 	if asks {
 		err = t.Ask(true)
 	}
@@ -152,7 +180,7 @@ func (t *Tensor) Traced() bool { return t.store.traced != nil }
 
 // errTraced is the error of a read of elements that a traced tensor does not have.
 func errTraced(who string) error {
-	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements, also after the trace; want operators (where, for a condition on elements), the value made outside of the function, or what the function returns", who)
+	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements, also after the trace; want operators (where, for a condition on elements), x.shape or paddle.shape(x) where a size is meant, the value made outside of the function, or what the function returns", who)
 }
 
 // known refuses storages without memory.
@@ -176,7 +204,6 @@ func untraced(who string, in []Operand, on *Stream) error {
 // Traced tensors are tensors like any others: they have handles, are counted, share views and histories. Only the storage
 // differs, which has a size and no address. Statistics of memory do not see it, because nothing was allocated.
 
-// tensor makes a traced tensor of a value.
 func (tr *Trace) tensor(v graph.Value) (*Tensor, error) {
 	t := tr.builder.TypeOf(v)
 	return tr.adopt(newRoot(tr, v), t.DType, 0, shape.Contiguous(t.Shape))
@@ -189,8 +216,18 @@ func (tr *Trace) adopt(x *traced, d dtype.DType, offset int64, l shape.Layout) (
 	return tr.ctx.rt.adopt(&view{store: store, offset: offset, dtype: d, Layout: l})
 }
 
+// lookAtOrigins lets operands take their histories from their origins, which is not to be done under mu.
+func lookAtOrigins(in []Operand) {
+	for i := range in {
+		if t := in[i].Tensor; t != nil {
+			t.latest()
+		}
+	}
+}
+
 // call adds a call and returns its results. c is where it would run.
 func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Tensor, error) {
+	lookAtOrigins(in)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if parts := tr.parts(row, in, at); parts != nil {
@@ -212,9 +249,9 @@ func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Te
 	return out, nil
 }
 
-// note notes which operands of the latest call it gets no gradients for, by the number of the call: a bit for each. They are
+// recordDetached notes which operands of the latest call it gets no gradients for, by its number: a bit for each. They are
 // detached, ask for none, or nothing is recorded. Of further operands than there are bits it says nothing.
-func (tr *Trace) note(in []Operand, recording bool) {
+func (tr *Trace) recordDetached(in []Operand, recording bool) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	mask := uint64(0)
@@ -252,11 +289,11 @@ func (tr *Trace) view(row *op.Row, in []Operand, at op.Attrs, c *Context, parts 
 	if err != nil {
 		return nil, err
 	}
-	t, err := tr.adopt(base.part(row, at, v), x.dtype, x.offset+parts[0].Offset, parts[0].Layout)
+	t, err := tr.adopt(base.part(row, at, v, parts[0].Layout.MayOverlap()), x.dtype, x.offset+parts[0].Offset, parts[0].Layout)
 	if err != nil {
 		return nil, err
 	}
-	t.viewed = true
+	t.derive(x)
 	return []*Tensor{t}, nil
 }
 
@@ -352,7 +389,7 @@ func (tr *Trace) of(who string, i int, t *Tensor) (*traced, error) {
 // all others stale in a way that the graph cannot say, so that it is refused; where the function makes the view itself, from
 // a captured tensor, the view is one of the graph (alias.go) and may be written into.
 func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
-	if t.store.ctx != tr.ctx && (t.store.ctx != tr.ctx.rt.cpu || t.Rank > 0) {
+	if t.store.ctx != tr.ctx && (t.store.ctx != tr.ctx.rt.cpu || t.Rank > 0 && t.store.displaced == 0) {
 		return nil, status.Errorf(status.Invalid, "[%s] operand %d is on %s, and the function is traced for %s; want one place", who, i, t.store.ctx.place, tr.ctx.place)
 	}
 	found := (*source)(nil)
@@ -368,42 +405,26 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = tr.input(op.Type{DType: t.dtype, Shape: t.Shape})
+		found = tr.input(op.Type{DType: t.in(tr.ctx), Shape: t.Shape})
 		found.tensor, found.local = same, t.store.madeIn == tr.number
 		found.alias.root.bytes, found.alias.root.changes, found.alias.root.memory = t.store.bytes, &t.store.version, t.store
 		found.alias.stamp = t.store.version.Load()
 		tr.captured[t.store] = append(tr.captured[t.store], found)
 	}
+	if !slices.Contains(found.handles, t.handle) {
+		found.handles = append(found.handles, t.handle)
+	}
 	return found, tr.ask(t, found.changed)
-}
-
-// A detached tensor, for example, has the memory of another one and asks for nothing; two views of one element, one computed
-// from the other, lead to the same leaf by different nodes. Each that is read has its share of the gradient.
-
-// A tensor that the function has written to may ask because of that: its history then goes on within the trace, to what was
-// written, and the gradient does not end at the tensor.
-
-// ask notes a captured tensor that asks for gradients; mu is held. Tensors with one memory may have been computed otherwise. changed
-// says that the function has written to it.
-func (tr *Trace) ask(t *Tensor, changed bool) error {
-	h := t.asks()
-	if h == nil || changed && h.node.seq > tr.since && h.node.row != nil || slices.ContainsFunc(tr.asking, func(known *Tensor) bool {
-		k := known.history.Load()
-		return k.node == h.node && k.index == h.index
-	}) {
-		return nil
-	}
-	same, err := t.withHistory(h)
-	if err == nil {
-		tr.asking = append(tr.asking, same)
-	}
-	return err
 }
 
 // The rules for an output are those of a call that is run: it takes the result in its own dtype, and only assign broadcasts.
 
 // write gives a tensor the value that a call would write into it, cast to its dtype and, for assign, broadcast.
 func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error {
+	if err := row.Into(); err != nil {
+		return err
+	}
+	lookAtOrigins(in)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	values, err := tr.add(row, in, at, c)
@@ -451,6 +472,9 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, erro
 func (c Caller) indexTraced(t *Tensor, items []IndexItem, on *Stream) (*Tensor, error) {
 	if err := untraced(slicing.Name, []Operand{{Tensor: t}}, on); err != nil {
 		return nil, err
+	}
+	if on.Traces() && on.trace.isNumber(t) {
+		return t.Index(items)
 	}
 	v, err := t.Index(items) // a layout without memory
 	if err != nil {
@@ -500,7 +524,13 @@ func (c Caller) toTraced(t *Tensor, to *Context, copy bool) (*Tensor, error) {
 // End makes a program of what was traced, which returns these tensors. The caller frees them and those that stand for
 // arguments. After an error the trace has ended too.
 func (tr *Trace) End(outputs []*Tensor) (*Program, error) {
-	p, err := tr.end(outputs, nil)
+	changes, err := tr.changes()
+	defer tr.ctx.rt.freeAll(changes)
+	if err != nil {
+		tr.Abort()
+		return nil, err
+	}
+	p, err := tr.end(outputs, changes, nil)
 	if err != nil {
 		tr.Abort()
 	}
@@ -512,19 +542,29 @@ func (tr *Trace) End(outputs []*Tensor) (*Program, error) {
 // The outputs of the graph are, in this order: what the function returns; the last values of the inputs that it changes; and
 // what its gradient reads. A caller sees the first alone.
 //
-// before, unless it is nil, is called when the gradient has been traced, with mu held.
-func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
+// changes are the last values of inputs whose gradients are wanted, nil for others, in the order of the inputs. before, unless it is
+// nil, is called when the gradient has been traced, with mu held.
+func (tr *Trace) end(outputs, changes []*Tensor, before func() error) (*Program, error) {
 	defer tr.restore() // when mu is free
 	values, err := tr.results(outputs)
 	if err != nil {
 		return nil, err
 	}
 	calls := tr.builder.Calls()
-	back, dy, gradients, err := tr.differentiate(outputs)
+	back, dy, gradients, err := tr.differentiate(append(slices.Clone(outputs), changes...))
 	if err != nil {
 		return nil, err
 	}
 	defer tr.ctx.rt.freeAll(gradients)
+	var ended []*source // their origins and stand-ins are released when mu is free
+	defer func() {
+		for i, s := range ended {
+			s.forget()
+			if i < tr.given {
+				tr.ctx.rt.Free(s.tensor.handle)
+			}
+		}
+	}()
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	if tr.ended { // by a hook that the backward pass has called
@@ -548,7 +588,13 @@ func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 	for i, s := range tr.sources {
 		inputs[i] = s.input
 		if s.changed && !s.local {
-			p.changed, values = append(p.changed, i), append(values, s.alias.value)
+			p.changed = append(p.changed, i)
+			by := caller{recorded: changes[len(p.changedBy)] != nil}
+			if f, _ := s.recorded(); f != nil && i >= tr.given {
+				by.handle = f.handle
+			}
+			p.changedBy = append(p.changedBy, by)
+			values = append(values, s.alias.value)
 		}
 	}
 	g := tr.builder.Build()
@@ -558,18 +604,36 @@ func (tr *Trace) end(outputs []*Tensor, before func() error) (*Program, error) {
 	for i, s := range tr.sources {
 		if i < tr.given {
 			p.asked = append(p.asked, s.tensor.Asks())
-			tr.ctx.rt.Free(s.tensor.handle)
 		} else {
 			p.captured, p.askedAt = append(p.captured, s.tensor), append(p.askedAt, s.tensor.store.asked.Load())
+			p.replacedAt = append(p.replacedAt, s.tensor.store.replaced.Load())
 		}
 	}
 	p.asking, p.read, p.readAt = tr.asking, tr.reads, tr.readAt
 	if back != nil {
 		back.function = p
 	}
+	ended = tr.sources
 	tr.ended, tr.captured, tr.sources, tr.asking, tr.reads = true, nil, nil, nil, nil
 	tr.ctx.start(p, g.Part(0, calls, inputs, values))
 	return p, nil
+}
+
+// changes are the tensors that runs write into, as they are at the end; nil for those that no recorded call has written to.
+func (tr *Trace) changes() (list []*Tensor, err error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for _, s := range tr.sources {
+		if !s.changed || s.local {
+			continue
+		}
+		t, err := tr.last(s)
+		if err != nil {
+			return list, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
 }
 
 // results are the values of the outputs.
@@ -601,24 +665,25 @@ func (tr *Trace) valuesOf(ts []*Tensor) ([]graph.Value, error) {
 
 // Abort ends a trace without a program. Nothing happens where it has ended.
 func (tr *Trace) Abort() {
-	defer tr.restore() // when mu is free
 	tr.mu.Lock()
-	defer tr.mu.Unlock()
-	if !tr.ended {
-		tr.drop()
-	}
+	free := tr.drop()
+	tr.mu.Unlock()
+	free()
+	tr.restore()
 }
 
-// drop ends the trace and frees what it has captured; mu is held. Traced tensors that are still alive stay valid handles, of
-// which nothing can be asked but their dtype and shape.
-func (tr *Trace) drop() {
-	tr.ended = true
-	for _, s := range tr.sources {
-		if s.tensor != nil {
-			tr.ctx.rt.Free(s.tensor.handle)
+// drop ends the trace; mu is held. free frees what it has captured, and is called without mu. Traced tensors that are still alive stay
+// valid handles, of which nothing can be asked but their dtype and shape.
+func (tr *Trace) drop() (free func()) {
+	rt, sources, others := tr.ctx.rt, tr.sources, slices.Concat(tr.asking, tr.reads)
+	tr.ended, tr.captured, tr.sources, tr.asking, tr.reads = true, nil, nil, nil, nil
+	return func() {
+		for _, s := range sources {
+			s.forget()
+			if s.tensor != nil {
+				rt.Free(s.tensor.handle)
+			}
 		}
+		rt.freeAll(others)
 	}
-	tr.ctx.rt.freeAll(tr.asking)
-	tr.ctx.rt.freeAll(tr.reads)
-	tr.captured, tr.sources, tr.asking, tr.reads = nil, nil, nil, nil
 }

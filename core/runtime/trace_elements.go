@@ -83,6 +83,9 @@ func (p *Program) upToDate(recording bool) bool {
 		if recording && t.store.asked.Load() != p.askedAt[i] { // frozen weights that are trained now
 			return false
 		}
+		if t.store.replaced.Load() != p.replacedAt[i] {
+			return false
+		}
 	}
 	for i, t := range p.read {
 		if t.store.version.Load() != p.readAt[i] {

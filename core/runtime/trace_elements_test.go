@@ -93,7 +93,7 @@ func TestTraceReadsBeforeItWrites(t *testing.T) {
 }
 
 // TestTraceGivesHistoriesBack: a captured tensor that the function writes to leads to what was written within the trace, and to
-// what it was computed from after it, also where the trace has no end.
+// what it was computed from after it, also where the trace has no end. A run gives it the history that the calls would.
 func TestTraceGivesHistoriesBack(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
 		live := w.rt.Live()
@@ -112,18 +112,22 @@ func TestTraceGivesHistoriesBack(t *testing.T) {
 			if ends {
 				p := tr.end(y)
 				out := w.run(p, x)
-				w.backward(runtime.Pass{Of: one(out[0])})
+				w.backward(runtime.Pass{Of: one(out[0]), Keep: true}) // the run is one call
 				require.Equal(w, []float32{7, 9}, w.gradient(x))
+				require.True(w, plain.Asks())
+				w.backward(runtime.Pass{Of: one(twice)}) // twice + x
+				require.Equal(w, []float32{8, 10}, w.gradient(x))
+				require.Equal(w, []float32{2, 2}, w.gradient(k))
 				w.free(out[0])
 				p.Close()
 			} else {
 				tr.Abort()
 				w.free(append(tr.made, tr.in...)...)
+				require.False(w, plain.Asks())
+				require.True(w, twice.Asks())
+				w.backward(runtime.Pass{Of: one(twice)})
+				require.Equal(w, []float32{2, 2}, w.gradient(k))
 			}
-			require.False(w, plain.Asks())
-			require.True(w, twice.Asks())
-			w.backward(runtime.Pass{Of: one(twice)})
-			require.Equal(w, []float32{2, 2}, w.gradient(k))
 			w.free(k, twice)
 		}
 		w.free(x, plain)

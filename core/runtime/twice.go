@@ -49,7 +49,7 @@ func (r *recorded) differentiated(b *backward, n *node, dy, dx []*Tensor) error 
 		d.in, d.versions = append(d.in, same), append(d.versions, version)
 	}
 	copy(d.versions, r.argumentsAt) // arguments may have changed since the call
-	b.end(n, dy, dx, &Function{through: d.through, Close: d.close})
+	b.end(n, dy, dx, &Function{through: d.through, Close: d.close, back: r.pullback})
 	return nil
 }
 
@@ -265,5 +265,5 @@ func (r *replay) twice(p *Program) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.end(found, nil)
+	return r.end(found, nil, nil)
 }

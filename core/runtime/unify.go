@@ -27,14 +27,14 @@ func (p *Program) Unify(q *Program) (*Program, error) {
 	g, ok := p.source.(*graph.Graph)
 	h, known := q.source.(*graph.Graph)
 	if !ok || !known {
-		return nil, other("origins")
+		return nil, differentError("origins")
 	}
 	shown := p.results + len(p.changed) // without what the gradient reads
 	unified, at, err := g.Leading(shown).Unify(h.Leading(shown))
 	if err != nil {
 		return nil, err
 	}
-	made := &Program{traced: true, open: true, results: p.results, given: p.given, asked: p.asked, askedAt: p.askedAt, changed: p.changed}
+	made := &Program{traced: true, open: true, results: p.results, given: p.given, asked: p.asked, askedAt: p.askedAt, replacedAt: p.replacedAt, changed: p.changed, changedBy: p.changedBy}
 	p.ctx.start(made, unified)
 	made.readAt = append(append([]uint32(nil), p.readAt...), q.readAt...)
 	if err = aliases(&made.captured, p.captured); err == nil {
@@ -62,8 +62,8 @@ func aliases(to *[]*Tensor, of []*Tensor) error {
 	return nil
 }
 
-// other is the error of programs that differ.
-func other(in string) error {
+// differentError is the error of programs that differ.
+func differentError(in string) error {
 	return status.Errorf(status.Unsupported, "[program] the two programs have other %s; want two traces of one function that differ in sizes", in)
 }
 
@@ -71,15 +71,15 @@ func other(in string) error {
 func (p *Program) like(q *Program) error {
 	switch {
 	case !p.traced || !q.traced || p.open || q.open || p.ctx != q.ctx:
-		return other("origins or places")
+		return differentError("origins or places")
 	case p.given != q.given || p.results != q.results || !slices.Equal(p.changed, q.changed):
-		return other("arguments, results or changes")
+		return differentError("arguments, results or changes")
 	case len(p.captured) != len(q.captured):
-		return other("captured tensors")
-	case !slices.Equal(p.asked, q.asked) || !slices.Equal(p.askedAt, q.askedAt):
-		return other("gradients")
+		return differentError("captured tensors")
+	case !slices.Equal(p.asked, q.asked) || !slices.Equal(p.askedAt, q.askedAt), !slices.Equal(p.replacedAt, q.replacedAt):
+		return differentError("gradients")
 	case (p.back == nil) != (q.back == nil) || p.back != nil && (!slices.Equal(p.back.of, q.back.of) || !maps.Equal(p.quiet, q.quiet)):
-		return other("gradients")
+		return differentError("gradients")
 	}
 	for i, t := range p.captured {
 		same, err := sameCapture(t, q.captured[i], slices.Contains(p.changed, p.given+i))
@@ -97,7 +97,7 @@ func (p *Program) like(q *Program) error {
 func (p *Program) otherCapture(i int, t, u *view) error {
 	g, ok := p.source.(*graph.Graph)
 	if !ok {
-		return other("captured tensors")
+		return differentError("captured tensors")
 	}
 	inputs, _ := g.Ends(0)
 	who := "program"

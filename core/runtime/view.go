@@ -60,12 +60,22 @@ func (t *Tensor) Index(items []IndexItem) (*Tensor, error) {
 			axis++
 		}
 	}
-	v := t.part(p.Offset, &p.Layout)
-	u, err := t.share(&v)
-	if err == nil {
-		u.viewed = true
+	return t.showing(&p)
+}
+
+// showing makes a view of a part of the tensor. It fills the new tensor in place, because a layout is long, and copies of it take
+// a good part of what a view takes.
+func (t *Tensor) showing(p *op.Part) (*Tensor, error) {
+	rt := t.store.ctx.rt
+	h, u := rt.tensors.New()
+	if u == nil {
+		return nil, tooMany(rt)
 	}
-	return u, err
+	t.store.retain()
+	u.store, u.addr, u.offset, u.dtype, u.handle = t.store, at(t.addr, p.Offset, t.dtype), t.offset+p.Offset, t.dtype, h
+	u.Layout = p.Layout
+	u.derive(t)
+	return u, nil
 }
 
 // ellipsisAxes is the number of axes that an ellipsis covers. It also checks the kinds and number of items.

@@ -68,13 +68,19 @@ func (t *Table[T]) New() (handle uint64, value *T) {
 // take takes an unused record, and makes a chunk of new ones where there is none.
 func (t *Table[T]) take() (index uint32, ok bool) {
 	t.mu.Lock()
-	if n := len(t.free); n > 0 {
-		index, t.free = t.free[n-1], t.free[:n-1]
-		t.live++
-		t.mu.Unlock()
-		return index, true
+	n := len(t.free)
+	if n == 0 {
+		defer t.mu.Unlock()
+		return t.grow()
 	}
-	defer t.mu.Unlock()
+	index, t.free = t.free[n-1], t.free[:n-1]
+	t.live++
+	t.mu.Unlock()
+	return index, true
+}
+
+// grow makes a chunk of records and takes one of them; mu is held.
+func (t *Table[T]) grow() (index uint32, ok bool) {
 	if t.size == chunks*chunkSize {
 		return 0, false
 	}

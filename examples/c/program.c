@@ -74,12 +74,13 @@ int main(void) {
   const int64_t many[2] = {64, INPUTS}, *sizes[1];
   pmps_program *program;
   pmps_program_info info;
+  const int32_t rank = (int32_t)(sizeof many / sizeof *many);
   int good;
 
   must(pmps_init(PMPS_ABI_VERSION));
   program = network(&place);
   sizes[0] = many;
-  must(pmps_program_prepare(program, sizes, 1)); /* optional: the first run of a size compiles otherwise */
+  must(pmps_program_prepare(program, sizes, &rank, 1)); /* optional: the first run of a size compiles otherwise */
   good = run(&place, program, 64) && run(&place, program, 3) && run(&place, program, 64);
 
   memset(&info, 0, sizeof info);

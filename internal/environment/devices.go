@@ -14,7 +14,7 @@ import (
 // Devices are the CPU, and as mps the GPU or, if the environment asks for it, an emulated one. What a program does with
 // diagnostics and with lack of memory, Log and Reclaim, is left to the caller.
 func (c Config) Devices() runtime.Config {
-	cpu := host.New(host.Config{Threads: c.Threads, UUID: identity(0), Accelerate: !c.Own})
+	cpu := host.New(host.Config{Threads: c.Threads, UUID: identity(0), Accelerate: !c.Own, TermByTerm: c.Terms})
 	cfg := runtime.Config{
 		CPU: cpu, Limit: c.Pool, MaxAge: c.Age,
 		Programs:   program.Config{Entries: c.Entries, Bytes: c.Bytes},
@@ -40,6 +40,7 @@ func (c Config) Devices() runtime.Config {
 		UUID:        identity(1),
 		Threads:     c.Threads,
 		Accelerate:  !c.Own,
+		TermByTerm:  c.Terms,
 		Async:       true,
 		InlineLimit: c.Inline,
 	})}

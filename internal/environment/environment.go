@@ -31,6 +31,7 @@ type Config struct {
 	Entries int64         // PADDLE_MPS_PROGRAM_CACHE_ENTRIES: compiled programs that each device keeps; 0: its choice
 	Bytes   int64         // PADDLE_MPS_PROGRAM_CACHE_BYTES: how much of them, likewise
 	Own     bool          // PADDLE_MPS_ACCELERATE=0: the CPU computes without Apple's Accelerate
+	Terms   bool          // PADDLE_MPS_WINOGRAD=0: the CPU computes convolutions term by term
 	Inline  int64         // PADDLE_MPS_INLINE: largest work that the emulated device runs on the caller; 0: its choice, -1: none
 }
 
@@ -84,6 +85,7 @@ func Read(getenv func(string) string) (c Config, err error) {
 	c.Metal.Serial = read("PADDLE_MPS_CONCURRENT", 1, 0, 1) == 0
 	c.Plain = read("PADDLE_MPS_PASSES", 1, 0, 1) == 0
 	c.Own = read("PADDLE_MPS_ACCELERATE", 1, 0, 1) == 0
+	c.Terms = read("PADDLE_MPS_WINOGRAD", 1, 0, 1) == 0
 	c.Pool = read("MPS_MAX_POOL_SIZE", 0, 1, math.MaxInt64)
 	c.Age = time.Duration(read("MPS_MAX_BUFFER_AGE", 0, 1, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 	c.Entries = read("PADDLE_MPS_PROGRAM_CACHE_ENTRIES", 0, 1, math.MaxInt64)

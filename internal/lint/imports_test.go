@@ -44,7 +44,19 @@ var layers = []struct {
 	{[]string{"kernels/metal"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels", "kernels/metal/...", "objc/...",
 	}},
-	{[]string{"kernels", "kernels/host/..."}, []string{
+	{[]string{"kernels/host/vec/..."}, []string{"core/dtype", "kernels/host/vec/..."}},
+	{[]string{"kernels/host/engine"}, []string{"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/host/vec"}},
+	{[]string{"kernels/host/elem", "kernels/host/attention", "kernels/host/index", "kernels/host/order"}, append([]string{"kernels/host/engine"}, hostBase...)},
+	{[]string{"kernels/host/create"}, append([]string{"kernels/host/engine", "kernels/host/elem"}, hostBase...)},
+	{[]string{"kernels/host/reduce", "kernels/host/sort"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/order"}, hostBase...)},
+	{[]string{"kernels/host/window"}, append([]string{"kernels/host/engine"}, hostBase...)},
+	{[]string{"kernels/host/scan"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/reduce"}, hostBase...)},
+	{[]string{"kernels/host/fusion"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/reduce"}, hostBase...)},
+	{[]string{"kernels/host/product"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/fusion", "kernels/host/blas"}, hostBase...)},
+	{[]string{"kernels/host/rnn"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/product"}, hostBase...)},
+	{[]string{"kernels/host/pool"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/window"}, hostBase...)},
+	{[]string{"kernels/host/conv"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/fusion", "kernels/host/product", "kernels/host/window"}, hostBase...)},
+	{[]string{"kernels", "kernels/host", "kernels/host/blas"}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels/...",
 	}},
 	{[]string{"tritonlang", "tritonlang/..."}, []string{"tritonlang/..."}},
@@ -71,8 +83,12 @@ var layers = []struct {
 	{[]string{"bench/pair"}, nil},
 	{[]string{"bench/metal"}, []string{"core/...", "kernels/...", "place", "internal/..."}},
 	{[]string{"tests/msl"}, []string{"tritonlang", "core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/..."}},
+	{[]string{"examples/smalldevice"}, []string{"core/dtype", "core/op", "core/device"}},
 	{[]string{"examples/...", "tests/..."}, nil},
 }
+
+// hostBase is what the packages of kernels of the host device may import beside those below them.
+var hostBase = []string{"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/host/vec"}
 
 // thirdParty says which packages may import a module that is not ours; nil: only tests.
 var thirdParty = map[string][]string{
@@ -188,6 +204,10 @@ func TestRulesCanFail(t *testing.T) {
 		{"kernels/metal/graphs", "kernels/metal/shaders", false},
 		{"kernels/metal/shaders", "objc/mpsgraph", false},
 		{"kernels/host", "objc", false},
+		{"kernels/host/conv", "kernels/host/product", true},
+		{"kernels/host/product", "kernels/host/conv", false},
+		{"kernels/host/engine", "kernels/host/elem", false},
+		{"kernels/host/elem", "kernels/host", false},
 		{"core/dtype", "core/shape", false},
 	} {
 		may, known := allowed(c.from)

@@ -23,7 +23,9 @@ import (
 // nameless are the packages and files that hold no operator's name as a string. Kernels have its number.
 var nameless = []string{
 	"core/graph", "core/runtime", "core/device", "core/program", "capi",
-	"kernels", "kernels/host", "kernels/metal", "kernels/metal/gpu", "kernels/metal/graphs", "kernels/metal/msl", "kernels/metal/shaders",
+	"kernels", "kernels/host", "kernels/host/attention", "kernels/host/conv", "kernels/host/create", "kernels/host/elem", "kernels/host/engine",
+	"kernels/host/fusion", "kernels/host/index", "kernels/host/order", "kernels/host/pool", "kernels/host/product", "kernels/host/rnn",
+	"kernels/host/reduce", "kernels/host/scan", "kernels/host/sort", "kernels/host/window", "kernels/metal", "kernels/metal/gpu", "kernels/metal/graphs", "kernels/metal/msl", "kernels/metal/shaders",
 	"python/paddle_mps/selftest/accuracy.py", "python/paddle_mps/selftest/aliases.py",
 	"python/paddle_mps/selftest/conformance.py", "python/paddle_mps/selftest/domains.py",
 	"python/paddle_mps/selftest/oracle.py", "python/paddle_mps/selftest/suite.py",

@@ -13,7 +13,7 @@ import (
 // core/runtime only carry addresses from the heaps of alloc to the kernels. core/profile imports it for a linkname.
 var unsafeIn = []string{
 	"capi", "objc/...", "alloc", "kernels/...", "core/device", "core/runtime", "core/profile",
-	"internal/fakemetal", "bench/metal",
+	"internal/fakemetal", "bench/metal", "examples/smalldevice",
 }
 
 // TestUnsafeStaysInItsPackages fails on an import of unsafe where addresses have no business.

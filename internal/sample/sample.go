@@ -25,6 +25,15 @@ func takes(every int, group string, number int) bool {
 	return !sampled || (int(crc32.ChecksumIEEE([]byte(group))%uint32(every))+number)%every == n%every
 }
 
+// Timed marks a test that asserts durations, the order of goroutines, the memory of the process or numbers of threads. Parts of
+// `./build.sh test` leave it out with PADDLE_MPS_TIMED=0; those that run it alone at the end name it in tests/parts.toml.
+func Timed(t testing.TB) {
+	t.Helper()
+	if os.Getenv("PADDLE_MPS_TIMED") == "0" {
+		t.Skip("timed: it runs alone, in a part of its own")
+	}
+}
+
 // Skip skips a test that runs in another one of a number of turns: number says which of a group of tests it is, from 0.
 func Skip(t testing.TB, every int, group string, number int) {
 	t.Helper()

@@ -43,6 +43,19 @@ func TestAll(t *testing.T) {
 	}
 }
 
+// A timed test runs unless the part leaves it out.
+func TestTimed(t *testing.T) {
+	for setting, want := range map[string]bool{"0": false, "only": true, "": true} {
+		t.Setenv("PADDLE_MPS_TIMED", setting)
+		ran := false
+		t.Run("part "+setting, func(t *testing.T) {
+			Timed(t)
+			ran = true
+		})
+		require.Equal(t, want, ran, setting)
+	}
+}
+
 // A test that is left out says so. The turns are those of tests/sampling.py, whose test has the same row.
 func TestSkip(t *testing.T) {
 	t.Setenv("PADDLE_MPS_SAMPLE", "0")

@@ -13,6 +13,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+	"github.com/paddle-mps/paddle-mps/kernels/host/reduce"
 )
 
 // bestOf is the place of the first element that no other is better than, nan being worse than all.
@@ -36,8 +38,8 @@ var stacksOf = map[string]func(vs []float64) float64{
 		return folds(vs, math.Inf(1), func(a, v float64) float64 { return min(a, v) })
 	},
 	"prod":   func(vs []float64) float64 { return folds(vs, 1, func(a, v float64) float64 { return a * v }) },
-	"any":    func(vs []float64) float64 { return float64(bit(count(vs) > 0)) },
-	"all":    func(vs []float64) float64 { return float64(bit(count(vs) == len(vs))) },
+	"any":    func(vs []float64) float64 { return float64(engine.Bit(count(vs) > 0)) },
+	"all":    func(vs []float64) float64 { return float64(engine.Bit(count(vs) == len(vs))) },
 	"argmax": func(vs []float64) float64 { return bestOf(vs, func(x, y float64) bool { return x > y }) },
 	"argmin": func(vs []float64) float64 { return bestOf(vs, func(x, y float64) bool { return x < y }) },
 
@@ -53,7 +55,7 @@ func folds(vs []float64, a float64, f func(a, v float64) float64) float64 {
 
 func count(vs []float64) (n int) {
 	for _, v := range vs {
-		n += int(bit(v != 0))
+		n += int(engine.Bit(v != 0))
 	}
 	return n
 }
@@ -97,9 +99,9 @@ func TestStacks(t *testing.T) {
 		{4, 2049},
 		{5, 4097},
 		{2, 16385},
-		{2, passed - 1},
-		{2, passed},
-		{2, passed + 1},
+		{2, reduce.Passed - 1},
+		{2, reduce.Passed},
+		{2, reduce.Passed + 1},
 		{3, 5, 17},
 		{2, 9, 600},
 	}
@@ -187,7 +189,7 @@ func TestColumnSumsOfThreads(t *testing.T) {
 
 // Extremes of more columns than one run has, halves too, which are converted, and rows in the opposite order.
 func TestExtremesOfManyColumns(t *testing.T) {
-	const rows, columns = 9, wideBuffers*block*2 + 4099
+	const rows, columns = 9, reduce.WideBuffers*engine.Block*2 + 4099
 	random := rand.New(rand.NewPCG(6, 7))
 	values := make([]float64, rows*columns)
 	for i := range values {

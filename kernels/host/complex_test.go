@@ -8,6 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // partType is the dtype of the parts of a complex one, and any other dtype itself.
@@ -41,7 +42,7 @@ func partsOf(at []byte, d dtype.DType) (real, imag float64) {
 
 // TestComplexCasts casts between all pairs with a complex dtype on a side, from every layout to every layout.
 func TestComplexCasts(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		sample.Skip(t, 5, t.Name(), 0)
 	}
 	r := newRig(t, Config{Threads: 2})
@@ -65,7 +66,7 @@ func TestComplexCasts(t *testing.T) {
 					for i := range x.Numel() {
 						real, imag := partsOf(x.at(i), from)
 						if to == dtype.Bool {
-							real = float64(bit(real != 0 || imag != 0))
+							real = float64(engine.Bit(real != 0 || imag != 0))
 						}
 						if !to.IsComplex() {
 							imag = 0

@@ -11,6 +11,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+	"github.com/paddle-mps/paddle-mps/kernels/host/product"
 )
 
 // normals writes numbers with all bits of their dtype in use.
@@ -52,8 +54,8 @@ func withoutConstants(p *graph.Planned) *device.Plan {
 
 // isConstant reports whether a program of one product has packed its right operand.
 func isConstant(p device.Program) bool {
-	k, ok := p.(*program).kernel.(*sequence).stages[0].kernel.(*matmul)
-	return ok && k.known != nil
+	k, ok := p.(*program).kernel.(*sequence).stages[0].kernel.(*product.Matmul)
+	return ok && k.Known != nil
 }
 
 // TestMatmulConstant compares products by a packed constant with those by the portable kernel, to the
@@ -91,8 +93,8 @@ func TestMatmulConstant(t *testing.T) {
 						continue // both are the portable kernel
 					}
 					want, got := planCall(p, 3), planCall(p, 3)
-					normals(rand.New(rand.NewPCG(5, 6)), slice[byte](want.In[0].Addr, bytesOf(&want.In[0])), d)
-					copy(slice[byte](got.In[0].Addr, bytesOf(&got.In[0])), slice[byte](want.In[0].Addr, bytesOf(&want.In[0])))
+					normals(rand.New(rand.NewPCG(5, 6)), engine.Slice[byte](want.In[0].Addr, bytesOf(&want.In[0])), d)
+					copy(engine.Slice[byte](got.In[0].Addr, bytesOf(&got.In[0])), engine.Slice[byte](want.In[0].Addr, bytesOf(&want.In[0])))
 					require.NoError(t, runPlan(r, plain, want))
 					require.NoError(t, runPlan(r, packed, got))
 					require.Equal(t, bytesOut(want), bytesOut(got), "%s %v", d, c)
@@ -113,7 +115,7 @@ func TestMatmulConstantIsKept(t *testing.T) {
 	want, got := planCall(p, 3), planCall(p, 3)
 	require.Equal(t, plain.Workspace(want)-weights, packed.Workspace(got))
 	require.NoError(t, runPlan(r, plain, want))
-	clear(slice[byte](got.In[1].Addr, bytesOf(&got.In[1])))
+	clear(engine.Slice[byte](got.In[1].Addr, bytesOf(&got.In[1])))
 	require.NoError(t, runPlan(r, packed, got))
 	require.Equal(t, bytesOut(want), bytesOut(got))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // windowed is a convolution of the tests: sizes of x and of the weight, channels first, and attributes by axis.
@@ -156,7 +157,7 @@ func TestConvIntegerConstant(t *testing.T) {
 					want, known, other := planCall(own, 3), planCall(own, 3), planCall(lowered, 3)
 					fillBytes(g, want, known, len(own.Inputs))
 					for k := range own.Inputs {
-						copy(slice[byte](other.In[k].Addr, bytesOf(&other.In[k])), slice[byte](want.In[k].Addr, bytesOf(&want.In[k])))
+						copy(engine.Slice[byte](other.In[k].Addr, bytesOf(&other.In[k])), engine.Slice[byte](want.In[k].Addr, bytesOf(&want.In[k])))
 					}
 					require.NoError(t, runPlan(r, must(r.Compile(withoutConstants(own))), want))
 					require.NoError(t, runPlan(r, must(r.Compile(&own.Plan)), known))

@@ -145,12 +145,12 @@ func square(channels, size, filters, side, stride, padding, groups int) convCase
 // TestConvolutions compares the three operators with their definition. The elements are small integers, so that sums are
 // exact in every order; all layouts and numbers of threads have to agree.
 func TestConvolutions(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		sample.Skip(t, 5, t.Name(), 0)
 	}
 	r := rand.New(rand.NewPCG(21, 22))
 	count := 120
-	if underRace || testing.Short() {
+	if sample.UnderRace || testing.Short() {
 		count = 20
 	}
 	for number := range count {

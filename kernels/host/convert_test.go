@@ -10,11 +10,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // TestCastPairs casts values that both dtypes hold, from every layout to every layout.
 func TestCastPairs(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		sample.Skip(t, 5, t.Name(), 0)
 	}
 	r := newRig(t, Config{Threads: 1})
@@ -30,7 +31,7 @@ func TestCastPairs(t *testing.T) {
 					xs := x.values()
 					expect(t, out, func(i int) float64 {
 						if to == dtype.Bool {
-							return float64(bit(xs[i] != 0))
+							return float64(engine.Bit(xs[i] != 0))
 						}
 						return xs[i]
 					}, from, to, where)

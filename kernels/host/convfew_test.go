@@ -10,6 +10,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/conv"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // TestConvolutionsOfFewWindows compares convolutions with channels first whose weight is known with the other kernels, to the last
@@ -37,13 +39,13 @@ func TestConvolutionsOfFewWindows(t *testing.T) {
 			out := must(b.Call(op.ByID(op.IDConv), []graph.Value{b.Input(typed(dtype.Float32, c.x...)), b.Constant(weights)}, at))
 			p := must(b.Build(out...).Plan())
 			known, plain := must(r.Compile(&p.Plan)), must(r.Compile(withoutConstants(p)))
-			k, ok := known.(*program).kernel.(*sequence).stages[0].kernel.(*convolution[float32])
+			k, ok := known.(*program).kernel.(*sequence).stages[0].kernel.(*conv.Convolution[float32])
 			if c.turned != "" {
-				require.Equal(t, c.turned == "always", ok && k.right != nil, "%v", c)
+				require.Equal(t, c.turned == "always", ok && k.Right != nil, "%v", c)
 			}
 			want, got := planCall(p, 3), planCall(p, 3)
-			normals(rand.New(rand.NewPCG(5, 6)), slice[byte](want.In[0].Addr, bytesOf(&want.In[0])), dtype.Float32)
-			copy(slice[byte](got.In[0].Addr, bytesOf(&got.In[0])), slice[byte](want.In[0].Addr, bytesOf(&want.In[0])))
+			normals(rand.New(rand.NewPCG(5, 6)), engine.Slice[byte](want.In[0].Addr, bytesOf(&want.In[0])), dtype.Float32)
+			copy(engine.Slice[byte](got.In[0].Addr, bytesOf(&got.In[0])), engine.Slice[byte](want.In[0].Addr, bytesOf(&want.In[0])))
 			require.NoError(t, runPlan(r, plain, want))
 			require.NoError(t, runPlan(r, known, got))
 			require.Equal(t, bytesOut(want), bytesOut(got), "%v", c)
@@ -55,6 +57,6 @@ func TestConvolutionsOfFewWindows(t *testing.T) {
 func TestConvolutionsOfNoWindows(t *testing.T) {
 	x, weight, out := of(dtype.Float32, dims(0, 5, 1, 1)), of(dtype.Float32, dims(3, 5, 1, 1), 1), of(dtype.Float32, dims(0, 3, 1, 1))
 	weight.Const = weight.memory
-	_, accepted := acceptsRows(nil, &device.Call{In: operands(x, weight), Out: operands(out)})
+	_, accepted := conv.AcceptsRows(nil, &device.Call{In: operands(x, weight), Out: operands(out)})
 	require.False(t, accepted)
 }

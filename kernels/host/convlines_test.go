@@ -9,7 +9,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/conv"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
 // A NaN of an image is in the terms of the weight whose taps see it, and in no others: lines that are multiplied in vectors
@@ -55,14 +57,14 @@ func TestLinesAreCut(t *testing.T) {
 		"short":          {[3]int64{1, 9, 7}, [3]int64{1, 9, 7}, [][op.MaxSpatial]int64{{0, -1, -1}, {0, 1, 1}}, false},
 		"single element": {[3]int64{1, 9, 7}, [3]int64{1, 9, 7}, [][op.MaxSpatial]int64{{}}, true},
 	} {
-		j := &convolving[float32]{rows: 16, channels: 3, groups: 1, step: neighbours, taps: c.taps}
-		for im, size := range map[*image[float32]][3]int64{&j.in: c.x, &j.seen: c.y} {
-			im.batch, im.channels, im.dims = 2, 3, size
-			im.strides = [op.MaxSpatial]int64{size[1] * size[2], size[2], 1}
-			im.perChannel = size[0] * size[1] * size[2]
-			im.perImage = 3 * im.perChannel
+		j := &conv.Convolving[float32]{Rows: 16, Channels: 3, Groups: 1, Step: window.UnitSteps, Taps: c.taps}
+		for im, size := range map[*window.Image[float32]][3]int64{&j.In: c.x, &j.Seen: c.y} {
+			im.Batch, im.Channels, im.Dims = 2, 3, size
+			im.Strides = [op.MaxSpatial]int64{size[1] * size[2], size[2], 1}
+			im.PerChannel = size[0] * size[1] * size[2]
+			im.PerImage = 3 * im.PerChannel
 		}
-		cutLines(j)
-		require.Equal(t, c.lines && vec.HasLineDots(), j.cutInLines.on, name)
+		conv.CutLines(j)
+		require.Equal(t, c.lines && vec.HasLineDots(), j.CutInLines.On, name)
 	}
 }

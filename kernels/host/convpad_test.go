@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // TestConvolutionsOfLines compares convolutions whose windows read lines with the kernels for any layout. The elements are small integers, so that sums are exact in every order. Images come with
@@ -52,11 +53,11 @@ func TestConvolutionsOfLines(t *testing.T) {
 			for _, turns := range []bool{false, true} {
 				known, plain, call := channelsLastCase(r, rig, &test.c, turns)
 				want, got := call(), call()
-				fill := slice[float32](want.In[0].Addr, want.In[0].Numel())
+				fill := engine.Slice[float32](want.In[0].Addr, want.In[0].Numel())
 				for i := range fill {
 					fill[i] = float32(r.IntN(5) - 2)
 				}
-				copy(slice[float32](got.In[0].Addr, got.In[0].Numel()), fill)
+				copy(engine.Slice[float32](got.In[0].Addr, got.In[0].Numel()), fill)
 				require.NoError(t, runPlan(rig, plain, want))
 				require.NoError(t, runPlan(rig, known, got))
 				require.Equal(t, bytesOut(want), bytesOut(got), "%s, turned %v", test.what, turns)

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // TestConvolutionsOfChannelsLast compares convolutions of images with their channels last, and a constant weight, with the
@@ -30,11 +31,11 @@ func TestConvolutionsOfChannelsLast(t *testing.T) {
 			}
 			known, plain, call := channelsLastCase(r, rig, &c, false)
 			want, got := call(), call()
-			fill := slice[float32](want.In[0].Addr, want.In[0].Numel())
+			fill := engine.Slice[float32](want.In[0].Addr, want.In[0].Numel())
 			for i := range fill {
 				fill[i] = float32(r.IntN(5) - 2)
 			}
-			copy(slice[float32](got.In[0].Addr, got.In[0].Numel()), fill)
+			copy(engine.Slice[float32](got.In[0].Addr, got.In[0].Numel()), fill)
 			require.NoError(t, runPlan(rig, plain, want))
 			require.NoError(t, runPlan(rig, known, got))
 			require.Equal(t, bytesOut(want), bytesOut(got), "%+v", c)
@@ -47,7 +48,7 @@ func TestConvolutionsOfChannelsLast(t *testing.T) {
 func channelsLastCase(r *rand.Rand, rig *rig, c *convCase, turns bool) (known, plain device.Program, call func() *device.Call) {
 	weights := &op.Const{Type: typed(dtype.Float32, c.sizes(c.groups*c.out, c.in, c.kernel)...)}
 	weights.Bytes = make([]byte, weights.Shape.Numel()*4)
-	elements := slice[float32](unsafe.Pointer(&weights.Bytes[0]), weights.Shape.Numel())
+	elements := engine.Slice[float32](unsafe.Pointer(&weights.Bytes[0]), weights.Shape.Numel())
 	for i := range elements {
 		elements[i] = float32(r.IntN(5) - 2)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/conv"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // TestTransposedConvolutionsOfTiles compares transposed convolutions whose results are made of tiles with the kernels for any
@@ -30,7 +32,7 @@ func TestTransposedConvolutionsOfTiles(t *testing.T) {
 		} {
 			weights := &op.Const{Type: typed(dtype.Float32, c.weight...)}
 			weights.Bytes = make([]byte, weights.Shape.Numel()*4)
-			elements := slice[float32](unsafe.Pointer(&weights.Bytes[0]), weights.Shape.Numel())
+			elements := engine.Slice[float32](unsafe.Pointer(&weights.Bytes[0]), weights.Shape.Numel())
 			for i := range elements {
 				elements[i] = float32(r.IntN(5) - 2)
 			}
@@ -40,18 +42,18 @@ func TestTransposedConvolutionsOfTiles(t *testing.T) {
 			out := must(b.Call(row, []graph.Value{b.Input(typed(dtype.Float32, c.x...)), b.Constant(weights)}, at))
 			p := must(b.Build(out...).Plan())
 			known, plain := must(rig.Compile(&p.Plan)), must(rig.Compile(withoutConstants(p)))
-			k := known.(*program).kernel.(*sequence).stages[0].kernel.(*convolution[float32])
-			require.Equal(t, c.tiles, k.right != nil, "%v", c)
+			k := known.(*program).kernel.(*sequence).stages[0].kernel.(*conv.Convolution[float32])
+			require.Equal(t, c.tiles, k.Right != nil, "%v", c)
 			want, got := planCall(p, 3), planCall(p, 3)
-			x := slice[float32](want.In[0].Addr, want.In[0].Numel())
+			x := engine.Slice[float32](want.In[0].Addr, want.In[0].Numel())
 			for i := range x {
 				x[i] = float32(r.IntN(5) - 2)
 			}
-			copy(slice[float32](got.In[0].Addr, got.In[0].Numel()), x)
+			copy(engine.Slice[float32](got.In[0].Addr, got.In[0].Numel()), x)
 			require.NoError(t, runPlan(rig, plain, want))
 			require.NoError(t, runPlan(rig, known, got))
 			require.Equal(t, bytesOut(want), bytesOut(got), "%v", c)
-			require.Equal(t, tilesOf(x, elements, c.x, c.weight), slice[float32](got.Out[0].Addr, got.Out[0].Numel()), "%v", c)
+			require.Equal(t, tilesOf(x, elements, c.x, c.weight), engine.Slice[float32](got.Out[0].Addr, got.Out[0].Numel()), "%v", c)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,13 +11,28 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/conv"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // winogradConvs are convolutions that are computed in tiles where there are vectors for them.
 var winogradConvs = []convCase{
 	square(64, 14, 36, 3, 1, 1, 1), square(256, 8, 32, 3, 1, 1, 1), square(33, 18, 32, 3, 1, 0, 1),
+	{8, 1, 32, 33, [op.MaxSpatial]int{1, 8, 8}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 1}, 2}, // 16 tiles an image
 	{2, 1, 32, 32, [op.MaxSpatial]int{1, 6, 30}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 1}, 2},
+}
+
+// needWinograd skips a test that would try the ordinary kernel, and fails it where tiles have to be.
+func needWinograd(t *testing.T) {
+	t.Helper()
+	switch {
+	case vec.HasWinograd():
+	case expectsWinograd():
+		t.Fatal("vec.HasWinograd() is false on a processor with AVX-512, in a build with GOEXPERIMENT=simd")
+	default:
+		t.Skip("convolutions in tiles need AVX-512 and GOEXPERIMENT=simd")
+	}
 }
 
 // normalConv runs a conv of normal numbers, some of which change makes others, and answers its result and operands.
@@ -27,7 +43,7 @@ func normalConv(t *testing.T, c *convCase, threads int, change func(x, w []float
 	normals(r, images.memory, dtype.Float32)
 	normals(r, weight.memory, dtype.Float32)
 	in, result := operands(images, weight), operands(out)
-	x, w, y = slice[float32](in[0].Addr, in[0].Numel()), slice[float32](in[1].Addr, in[1].Numel()), slice[float32](result[0].Addr, result[0].Numel())
+	x, w, y = engine.Slice[float32](in[0].Addr, in[0].Numel()), engine.Slice[float32](in[1].Addr, in[1].Numel()), engine.Slice[float32](result[0].Addr, result[0].Numel())
 	change(x, w)
 	rig := newRig(t, Config{Threads: threads})
 	require.NoError(t, rig.call("conv", &device.Call{In: in, Out: result, Attrs: c.attrs("conv")}))
@@ -37,6 +53,7 @@ func normalConv(t *testing.T, c *convCase, threads int, change func(x, w []float
 // TestErrorsOfWinograd bounds the error of an element, beside the sum of the sizes of its terms, by four times what errors of one rounding for each term
 // are expected to add up to.
 func TestErrorsOfWinograd(t *testing.T) {
+	needWinograd(t)
 	for _, c := range winogradConvs {
 		y, x, w := normalConv(t, &c, 1, func(_, _ []float32) {})
 		want, sizes := make([]float64, len(y)), make([]float64, len(y))
@@ -55,6 +72,7 @@ func TestErrorsOfWinograd(t *testing.T) {
 
 // TestWinogradOfAnyThreads compares bits, also with those of each image alone.
 func TestWinogradOfAnyThreads(t *testing.T) {
+	needWinograd(t)
 	for _, c := range winogradConvs {
 		one, x, w := normalConv(t, &c, 1, func(_, _ []float32) {})
 		for _, threads := range []int{2, 3, 8} {
@@ -86,6 +104,7 @@ func requireBits(t *testing.T, want, got []float32, format string, args ...any) 
 // TestWinogradOfInfinities has elements of which tiles make NaN of others than those that see them, and those that overflow. An infinite
 // weight is in the middle of its kernel, which sees no padding.
 func TestWinogradOfInfinities(t *testing.T) {
+	needWinograd(t)
 	inf := float32(math.Inf(1))
 	for _, c := range winogradConvs[2:] {
 		for name, change := range map[string]func(x, w []float32){
@@ -132,6 +151,7 @@ func TestWinogradOfInfinities(t *testing.T) {
 
 // TestWinogradIsChosen says which convolutions are computed in tiles.
 func TestWinogradIsChosen(t *testing.T) {
+	needWinograd(t)
 	for _, test := range []struct {
 		c  convCase
 		ok bool
@@ -152,7 +172,91 @@ func TestWinogradIsChosen(t *testing.T) {
 		out := operands(of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.out, c.windows())...)))
 		w, err := op.WindowsOf(op.MustByName("conv"), c.attrs("conv"), 2)
 		require.NoError(t, err)
-		ok, _ := inTiles(&in[1], &out[0], &w)
-		require.Equal(t, test.ok && vec.HasWinograd(), ok, "%+v", c)
+		ok, _ := conv.InTiles(&in[1], &out[0], &w)
+		require.Equal(t, test.ok, ok, "%+v", c)
+	}
+}
+
+// fewTileConvs have 4 to 15 tiles an image, which is too few for each image and enough for all 8: a batch must not change the choice.
+var fewTileConvs = []convCase{
+	{8, 1, 40, 33, [op.MaxSpatial]int{1, 7, 6}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 1}, 2},
+	{8, 1, 64, 64, [op.MaxSpatial]int{1, 4, 8}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 1}, 2},
+	{8, 1, 32, 32, [op.MaxSpatial]int{1, 6, 8}, [op.MaxSpatial]int{1, 3, 3}, neighbour, neighbour, [op.MaxSpatial]int{0, 1, 1}, 2},
+}
+
+// TestABatchDoesNotChangeTheChoiceOfTiles compares the bits of images of few tiles in a batch of 8 with those of each alone.
+func TestABatchDoesNotChangeTheChoiceOfTiles(t *testing.T) {
+	needWinograd(t)
+	for _, c := range fewTileConvs {
+		all, x, w := normalConv(t, &c, 2, func(_, _ []float32) {})
+		single := c
+		single.batch = 1
+		for i := range c.batch {
+			alone, _, _ := normalConv(t, &single, 1, func(image, weight []float32) {
+				copy(image, x[i*len(image):])
+				copy(weight, w)
+			})
+			require.Equal(t, alone, all[i*len(alone):][:len(alone)], "%+v, image %d", c, i)
+		}
+	}
+}
+
+// byTerms is the result of a conv that is computed term by term.
+func byTerms(t *testing.T, c *convCase, x, w []float32) []float32 {
+	t.Helper()
+	r := newRig(t, Config{Threads: 1, TermByTerm: true})
+	images, weight := of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.in, c.size)...)), of(dtype.Float32, dims(c.sizes(c.groups*c.out, c.in, c.kernel)...))
+	out := of(dtype.Float32, dims(c.sizes(c.batch, c.groups*c.out, c.windows())...))
+	in, result := operands(images, weight), operands(out)
+	copy(engine.Slice[float32](in[0].Addr, in[0].Numel()), x)
+	copy(engine.Slice[float32](in[1].Addr, in[1].Numel()), w)
+	require.NoError(t, r.call("conv", &device.Call{In: in, Out: result, Attrs: c.attrs("conv")}))
+	return engine.Slice[float32](result[0].Addr, result[0].Numel())
+}
+
+// TestUnevenOperandsOfWinograd has kernels of one tap, whose result is the image bit for bit, and operands of which one element is large:
+// what they touch has the bits of a sum term by term, and the rest still those of tiles. Threads change nothing.
+func TestUnevenOperandsOfWinograd(t *testing.T) {
+	needWinograd(t)
+	for _, c := range winogradConvs {
+		perRow, perImage := c.in*9, c.groups*c.in*c.size[1]*c.size[2]
+		for name, test := range map[string]struct {
+			change func(x, w []float32)
+			row    func(row int) bool   // whether rows of the weight are uneven
+			image  func(image int) bool // and images, for one of their groups at least
+		}{
+			"one tap": {func(_, w []float32) {
+				clear(w[perRow:][:perRow])
+				w[perRow+4] = 1
+			}, func(row int) bool { return row == 1 }, func(int) bool { return false }},
+			"a kernel of nothing": {func(_, w []float32) { clear(w[:perRow]) }, func(int) bool { return false }, func(int) bool { return false }},
+			"all of one tap": {func(_, w []float32) {
+				clear(w)
+				for row := range len(w) / perRow {
+					w[row*perRow+9*(row%c.in)+4] = 1
+				}
+			}, func(int) bool { return true }, func(int) bool { return false }},
+			"a large weight":  {func(_, w []float32) { w[2*perRow+3] = 1e6 }, func(row int) bool { return row == 2 }, func(int) bool { return false }},
+			"a large element": {func(x, _ []float32) { x[perImage/3] = 1e4 }, func(int) bool { return false }, func(image int) bool { return image == 0 }},
+		} {
+			y, x, w := normalConv(t, &c, 1, test.change)
+			want := byTerms(t, &c, x, w)
+			for _, threads := range []int{2, 5} {
+				more, _, _ := normalConv(t, &c, threads, test.change)
+				require.Equal(t, y, more, "%s, %+v, %d threads", name, c, threads)
+			}
+			plane := len(y) / c.batch / (c.groups * c.out)
+			differs, all := false, true
+			for i := range len(y) / plane {
+				image, row := i/(c.groups*c.out), i%(c.groups*c.out)
+				got, exact := y[i*plane:][:plane], want[i*plane:][:plane]
+				if test.row(row) || test.image(image) && row < c.out {
+					require.Equal(t, exact, got, "%s, %+v, image %d, row %d", name, c, image, row)
+					continue
+				}
+				all, differs = false, differs || !slices.Equal(exact, got)
+			}
+			require.Equal(t, !all, differs, "%s, %+v: the rest is still computed in tiles", name, c)
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/create"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 func decimal(x float64) op.Value { return op.Value{Kind: op.Float, F: x} }
@@ -78,7 +80,7 @@ func TestRandomIsTheSameEverywhere(t *testing.T) {
 		"randint": {{}, whole(-5), whole(1000), {}}, "randperm": {whole(n), {}},
 	} {
 		for _, d := range []dtype.DType{dtype.Float32, dtype.Float64, dtype.Int32} {
-			if !registry.DTypes(op.MustByName(name).ID).Has(d) {
+			if !engine.Registry.DTypes(op.MustByName(name).ID).Has(d) {
 				continue
 			}
 			draw := func(r *rig, counter uint64, step int64) []float64 {
@@ -103,6 +105,21 @@ func TestRandomIsTheSameEverywhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestRandomBitsAreOfTwoWords: the 53 bits of a float64 are the upper ones of a 64-bit number, whose halves are different words.
+func TestRandomBitsAreOfTwoWords(t *testing.T) {
+	const n = 1000
+	out := of(dtype.Float64, dims(n))
+	r := newRig(t, Config{Threads: 1})
+	require.NoError(t, r.call("uniform", &device.Call{Out: operands(out), Attrs: op.Attrs{{}, decimal(0), decimal(1), {}}, Seed: [2]uint64{42, 7}}))
+	equal := 0
+	for _, v := range out.values() {
+		if bits := uint64(v * (1 << 53)); bits>>32 == bits&(1<<21-1) {
+			equal++
+		}
+	}
+	require.Zero(t, equal, "of %d, where one in 2^21 is expected", n)
 }
 
 func TestRandomDistributions(t *testing.T) {
@@ -144,7 +161,7 @@ func TestRandomDistributions(t *testing.T) {
 func TestBelow(t *testing.T) {
 	for _, d := range dtype.Floats.Members() {
 		for _, x := range []float64{3, 1, 0, -1, 0.1, -0.1, 65504, 1e-8} {
-			v := below(d, x)
+			v := create.Below(d, x)
 			require.Less(t, v, x, "%s", d)
 			require.Equal(t, v, rounded(d, v), "%s holds it", d)
 			require.GreaterOrEqual(t, rounded(d, v+spacing(d, v)), x, "%s: there is nothing between %v and %v", d, v, x)

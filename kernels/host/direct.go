@@ -1,12 +1,15 @@
 package host
 
-import "github.com/paddle-mps/paddle-mps/core/device"
+import (
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+)
 
 // direct is a stream of the cpu place: work is over when the method that submits it returns, on the
 // goroutine of the caller. There is nothing to queue, to number or to wait for, and callers that share
 // the stream do not wait for each other. An owner's Done must not submit to the same stream.
 type direct struct {
-	threads *threads
+	threads *engine.Threads
 }
 
 // over is the ticket of all work of a direct stream: there is never anything left to wait for.

@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
 // calling adds a call of one result to a graph.
@@ -149,7 +150,7 @@ func TestHeadsKeepMemory(t *testing.T) {
 
 // A program with a head allocates nothing when it is warm.
 func TestHeadsDoNotAllocate(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	r := newRig(t, Config{Threads: 1})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // timeline is what a point needs of its stream.
@@ -38,9 +39,6 @@ type event struct {
 	timed bool
 }
 
-// epoch is the zero of the clock of all events; times since then are monotonic.
-var epoch = time.Now()
-
 // point is where the event was recorded last.
 func (e *event) point() point {
 	e.mu.Lock()
@@ -60,7 +58,7 @@ func (e *event) pass(at point) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.at == at {
-		e.time, e.timed = int64(time.Since(epoch)), true
+		e.time, e.timed = int64(time.Since(engine.Epoch)), true
 	}
 }
 

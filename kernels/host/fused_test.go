@@ -11,6 +11,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph/graphtest"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+	"github.com/paddle-mps/paddle-mps/kernels/host/fusion"
 )
 
 // shapesOfGroups are rows and columns: odd sizes, one element, one block of a lane or of a group and one more, and what is
@@ -25,7 +27,7 @@ func elementwiseGraph(seed uint64, calls int) *graph.Graph {
 
 // Groups give the bits of their steps one by one, for any number of threads, with and without the passes over graphs.
 func TestRandomGroups(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		sample.Skip(t, 5, t.Name(), 0)
 	}
 	count := uint64(140)
@@ -92,7 +94,7 @@ func TestGroupsLeaveOut(t *testing.T) {
 
 // A program with groups allocates nothing when it is warm.
 func TestGroupsDoNotAllocate(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	r := newRig(t, Config{Threads: 1})
@@ -109,23 +111,23 @@ func TestGroupsForgetMemory(t *testing.T) {
 	require.NotEmpty(t, p.Groups)
 	g := p.Groups[0]
 	steps := p.Steps[g.First:g.End]
-	ks := make([]kernel, len(steps))
+	ks := make([]engine.Kernel, len(steps))
 	for i := range steps {
 		ks[i] = must(r.kernelFor(steps[i].Call))
 	}
-	f := must(fuse(steps, ks, g.Elements, g.Locals))
-	b, c := f.newBlocks(), planCall(p, 1)
+	f := must(fusion.Fuse(steps, ks, g.Elements, g.Locals))
+	b, c := f.NewBlocks(), planCall(p, 1)
 	c.Workspace = room(p.Arena)
-	b.open(c)
-	b.seek(0)
-	b.load(1)
-	b.close()
-	for i := range b.flat {
-		require.Nil(t, b.flat[i].operand.Addr)
+	b.Open(c)
+	b.SeekTo(0)
+	b.Load(1)
+	b.Close()
+	for i := range b.Flat {
+		require.Nil(t, b.Flat[i].Operand.Addr)
 	}
-	for _, list := range [][]strided{b.gathered, b.scattered} {
+	for _, list := range [][]fusion.Strided{b.Gathered, b.Scattered} {
 		for i := range list {
-			require.Nil(t, list[i].walk.base)
+			require.Nil(t, list[i].Walk.Base)
 		}
 	}
 }

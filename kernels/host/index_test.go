@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -176,6 +177,23 @@ func TestNonzero(t *testing.T) {
 	c := &device.Call{In: operands(of(dtype.Float32, dims(), 3)), Out: operands(of(dtype.Int64, dims(1, 0)))}
 	require.NoError(t, r.call("nonzero", c))
 	require.EqualValues(t, 1, c.Count)
+}
+
+// TestNonzeroKeepsToItsOutput has room for fewer rows than there are, as after a count that another thread has outdated.
+func TestNonzeroKeepsToItsOutput(t *testing.T) {
+	r := newRig(t, Config{Threads: 1})
+	for _, l := range []shape.Layout{dims(6), dims(2, 3)} {
+		for rows := range int64(7) {
+			x, out := place(dtype.Uint8, l, 0, 1, 1, 0, 1, 0, 1), of(dtype.Int64, dims(6, int64(l.Rank)))
+			c := &device.Call{In: operands(x), Out: operands(out)}
+			c.Out[0].Dims[0] = rows
+			before := out.ints()
+			require.NoError(t, r.call("nonzero", c))
+			require.Equal(t, min(rows, 4), c.Count)
+			used := min(rows, 6) * int64(l.Rank)
+			require.Equal(t, before[used:], out.ints()[used:], "behind the output")
+		}
+	}
 }
 
 // TestIndexReduce joins several values with each place, in their order, in every dtype and from strided memory.

@@ -28,8 +28,5 @@ func totalMemory() int64 {
 	return size
 }
 
-// lastCache is a size that serves the Macs with Intel's processors; the others have no loops that write past the cache.
-func lastCache() int64 { return 32 << 20 }
-
 // adviseHuge does nothing: macOS has no such advice for anonymous memory.
 func adviseHuge([]byte) {}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -33,17 +32,6 @@ func totalMemory() int64 {
 		return 0
 	}
 	return int64(uint64(info.Totalram) * uint64(info.Unit)) //nolint:unconvert // narrower on 32-bit machines
-}
-
-// lastCache is the bytes of the largest cache of a processor; 32 MiB where the system does not say.
-func lastCache() int64 {
-	text, err := os.ReadFile("/sys/devices/system/cpu/cpu0/cache/index3/size")
-	kib, isKiB := strings.CutSuffix(strings.TrimSpace(string(text)), "K")
-	size, wrong := strconv.ParseInt(kib, 10, 64)
-	if err != nil || !isKiB || wrong != nil || size <= 0 {
-		return 32 << 20
-	}
-	return size << 10
 }
 
 // adviseHuge asks for huge pages. It is advice: a kernel without them runs as well, only slower.

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // bytes8 are the dtypes of 8-bit integers.
@@ -112,9 +113,9 @@ func integerLayer(id op.ID, dx, dy dtype.DType, x, y []int64, turned bool) *grap
 func fillBytes(g *rand.Rand, a, b *device.Call, inputs int) {
 	for i := range inputs {
 		n := bytesOf(&a.In[i])
-		bytes := slice[byte](a.In[i].Addr, n)
+		bytes := engine.Slice[byte](a.In[i].Addr, n)
 		copy(bytes, randomOf8(g, dtype.Uint8, dims(n)).memory)
-		copy(slice[byte](b.In[i].Addr, n), bytes)
+		copy(engine.Slice[byte](b.In[i].Addr, n), bytes)
 	}
 }
 

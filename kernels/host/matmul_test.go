@@ -10,6 +10,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+	"github.com/paddle-mps/paddle-mps/kernels/host/product"
 )
 
 // products multiplies by the definition; values are small integers, exact in every dtype.
@@ -116,10 +118,10 @@ func TestMatmulJoinsBatches(t *testing.T) {
 		x, y, out := place(dtype.Float32, c.x, 0, 1, 0, 2, 1, 3), of(dtype.Float32, dims(7, 4), 1, 2, 0), place(dtype.Float32, c.out, 0)
 		full, wide := must(shape.Of(c.x.Dims[0], c.x.Dims[1], 7, 4)), *y
 		wide.Layout = y.BroadcastTo(&full)
-		j := multiplication{operands: [3]device.Operand{x.Operand, wide.Operand, out.Operand}}
-		for j.joinBatch() {
+		j := product.Multiplication{Operands: [3]device.Operand{x.Operand, wide.Operand, out.Operand}}
+		for j.JoinBatch() {
 		}
-		require.Equal(t, []int64{c.m, c.rank}, []int64{j.operands[left].Dims[j.operands[left].Rank-2], int64(j.operands[left].Rank)}, c.what)
+		require.Equal(t, []int64{c.m, c.rank}, []int64{j.Operands[engine.Left].Dims[j.Operands[engine.Left].Rank-2], int64(j.Operands[engine.Left].Rank)}, c.what)
 		for _, d := range []dtype.DType{dtype.Float32, dtype.BFloat16, dtype.Int64} { // the second is multiplied in packed memory
 			for _, threads := range []int{1, 3} {
 				x, y, out := place(d, c.x, 0, 1, 0, 2, 1, 3), of(d, dims(7, 4), 1, 2, 0), place(d, c.out, 0)

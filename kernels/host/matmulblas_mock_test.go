@@ -8,10 +8,11 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/internal/fakeaccelerate"
 	"github.com/paddle-mps/paddle-mps/kernels/host/blas"
+	"github.com/paddle-mps/paddle-mps/kernels/host/product"
 )
 
 // mockAccelerate is the mock, which stays loaded; nil without a C compiler.
-var mockAccelerate = sync.OnceValue(func() blasLibrary {
+var mockAccelerate = sync.OnceValue(func() product.BLASLibrary {
 	if !fakeaccelerate.CanBuild() {
 		return nil
 	}
@@ -21,4 +22,4 @@ var mockAccelerate = sync.OnceValue(func() blasLibrary {
 })
 
 // The variants that macOS has. Only devices with Accelerate in their Config ask for the library.
-func init() { registerBLAS(mockAccelerate) }
+func init() { product.RegisterBLAS(mockAccelerate) }

@@ -21,6 +21,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/product"
 )
 
 // newBLASRig is a rig that computes large products by Accelerate or its mock.
@@ -40,8 +41,8 @@ func byLibrary(p device.Program) bool {
 	if s, ok := k.(*sequence); ok {
 		k = s.stages[0].kernel
 	}
-	product, ok := k.(*matmul)
-	return ok && product.library != nil
+	product, ok := k.(*product.Matmul)
+	return ok && product.Library != nil
 }
 
 // withStrides is a layout with other strides.
@@ -143,7 +144,7 @@ func TestBLASTakes(t *testing.T) {
 	} {
 		call := &device.Call{Op: op.IDMatmul, In: []device.Operand{c.x, c.y}, Out: []device.Operand{c.out}}
 		require.Equal(t, c.want, byLibrary(must(r.compile("matmul", call))), c.what)
-		if !underRace {
+		if !sample.UnderRace {
 			require.Zero(t, testing.AllocsPerRun(10, func() { r.Key(op.IDMatmul, call) }), c.what)
 		}
 		other := newRig(t, Config{Threads: 1}) // which was not asked to
@@ -288,7 +289,7 @@ func TestBLASSharesNoPackedWeights(t *testing.T) {
 		p := must(b.Build(out...).Plan())
 		s := must(r.Compile(&p.Plan)).(*program).kernel.(*sequence)
 		for i, m := range rows {
-			require.Equal(t, m == 300, s.stages[i].kernel.(*matmul).library != nil)
+			require.Equal(t, m == 300, s.stages[i].kernel.(*product.Matmul).Library != nil)
 		}
 		want, got := planCall(p, 3), planCall(p, 3)
 		require.NoError(t, oneByOne(r, p, want))
@@ -339,7 +340,7 @@ func TestBLASFromManyThreads(t *testing.T) {
 
 // TestBLASDoesNotAllocate: a warm product allocates nothing.
 func TestBLASDoesNotAllocate(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	r := newBLASRig(t, 1)
@@ -356,7 +357,7 @@ func refuse(_, _, _ unsafe.Pointer, _, _, _, _, _, _ int64, _ [2]bool) bool { re
 func TestBLASRefuses(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		r := newRig(t, Config{Threads: threads})
-		k := blasMatmul(dtype.Float32, refuse)
+		k := product.BlasMatmul(dtype.Float32, refuse)
 		x, y, out, o := of(dtype.Float32, dims(600, 64), 1), of(dtype.Float32, dims(64, 64), 1), of(dtype.Float32, dims(600, 64), 0), newOwner()
 		r.stream.Run(&program{k}, &device.Call{Op: op.IDMatmul, In: operands(x, y), Out: operands(out), Owner: o})
 		require.ErrorContains(t, o.wait(), "[matmul] got a product of 600 x 64 x 64 elements that BLAS does not allow")

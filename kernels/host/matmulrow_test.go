@@ -10,6 +10,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/kernels/host/product"
 )
 
 // TestRowTimesMatrix compares products of a row and a large matrix with sums in float64, in rows that do not follow one another too,
@@ -25,7 +26,7 @@ func TestRowTimesMatrix(t *testing.T) {
 				y := *whole
 				y.Layout.Dims[1] = s.n
 				c := &device.Call{In: operands(x, &y), Out: operands(out)}
-				require.True(t, isRowTimesMatrix(c))
+				require.True(t, product.IsRowTimesMatrix(c))
 				require.NoError(t, newRig(t, Config{Threads: 1}).call("matmul", c))
 				want := out.values()
 				xs, ys := x.values(), whole.values()
@@ -50,8 +51,8 @@ func TestRowTimesMatrix(t *testing.T) {
 	}
 	x, y := of(dtype.Float32, dims(1, 1024)), of(dtype.Float32, dims(1024, 1024))
 	two := of(dtype.Float32, dims(2, 1024))
-	require.False(t, isRowTimesMatrix(&device.Call{In: operands(two, y), Out: operands(two)}), "two rows")
+	require.False(t, product.IsRowTimesMatrix(&device.Call{In: operands(two, y), Out: operands(two)}), "two rows")
 	turned := *y
 	turned.Layout.Strides[0], turned.Layout.Strides[1] = 1, 1024
-	require.False(t, isRowTimesMatrix(&device.Call{In: operands(x, &turned), Out: operands(x)}), "columns")
+	require.False(t, product.IsRowTimesMatrix(&device.Call{In: operands(x, &turned), Out: operands(x)}), "columns")
 }

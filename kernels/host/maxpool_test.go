@@ -11,7 +11,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+	"github.com/paddle-mps/paddle-mps/kernels/host/pool"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
 // Both ways of pooling a run of windows find the same elements, with ties, zeros of both signs, infinities and nan.
@@ -21,31 +24,31 @@ func TestWaysOfMaxPoolAgree(t *testing.T) {
 	for round := range 2000 {
 		kernel := [op.MaxSpatial]int64{1 + rng.Int64N(2), 1 + rng.Int64N(2), 1 + rng.Int64N(4)}
 		stride, n := 2+rng.Int64N(3), int(1+rng.Int64N(5))
-		x := image[float32]{data: make([]float32, 240), planes: planes{dims: [op.MaxSpatial]int64{2, 3, 40}, strides: [op.MaxSpatial]int64{120, 40, 1}}}
-		for i := range x.data {
-			x.data[i] = values[rng.IntN(len(values))]
+		x := window.Image[float32]{Data: make([]float32, 240), Planes: window.Planes{Dims: [op.MaxSpatial]int64{2, 3, 40}, Strides: [op.MaxSpatial]int64{120, 40, 1}}}
+		for i := range x.Data {
+			x.Data[i] = values[rng.IntN(len(values))]
 			if round%3 == 0 && rng.IntN(6) == 0 {
-				x.data[i] = math.Float32frombits(rng.Uint32() | 0x7FC00000) // nan of either sign
+				x.Data[i] = math.Float32frombits(rng.Uint32() | 0x7FC00000) // nan of either sign
 			}
 		}
 		if round%2 == 0 { // the same plane, read backwards
-			x.origin, x.strides = 239, [op.MaxSpatial]int64{-120, -40, -1}
+			x.Origin, x.Strides = 239, [op.MaxSpatial]int64{-120, -40, -1}
 		}
-		j := &pooling[float32]{pool: &pool[float32]{larger: vec.RowsOf[float32](vec.Max).VV}, x: x}
-		j.windows.Kernel, j.windows.Stride = kernel, [op.MaxSpatial]int64{1, 1, stride}
-		m := maxRun[float32]{pooling: j, from: x.origin, lines: poolRows{0, kernel[0], 1, 1 + kernel[1]}, row: make([]float32, block)}
-		require.True(t, m.compares())
+		j := &pool.Pooling[float32]{Pool: &pool.Pool[float32]{Larger: vec.RowsOf[float32](vec.Max).VV}, X: x}
+		j.Windows.Kernel, j.Windows.Stride = kernel, [op.MaxSpatial]int64{1, 1, stride}
+		m := pool.MaxRun[float32]{Pooling: j, From: x.Origin, Lines: pool.PoolRows{FromA: 0, ToA: kernel[0], FromB: 1, ToB: 1 + kernel[1]}, Row: make([]float32, engine.Block)}
+		require.True(t, m.Compares())
 		best, places := make([]float32, n), make([]int64, n)
-		m.pool(3, best, places)
+		m.Pool(3, best, places)
 		others, found := make([]float32, n), make([]int64, n)
-		m.compare(3, others, found)
+		m.Compare(3, others, found)
 		require.Equal(t, places, found, "kernel %v, stride %d", kernel, stride)
 		for i := range best {
 			at := places[i]
 			if round%2 == 0 {
-				at = x.origin - at
+				at = x.Origin - at
 			}
-			require.Equal(t, math.Float32bits(x.data[at]), math.Float32bits(others[i]))
+			require.Equal(t, math.Float32bits(x.Data[at]), math.Float32bits(others[i]))
 		}
 	}
 }
@@ -83,7 +86,7 @@ func TestMaxPoolWithoutIndices(t *testing.T) {
 			if d == dtype.Float32 { // ties, among them zeros of both signs
 				for _, c := range []*device.Call{got, want} {
 					rng := rand.New(rand.NewPCG(7, 8))
-					x := slice[float32](c.In[0].Addr, c.In[0].Numel())
+					x := engine.Slice[float32](c.In[0].Addr, c.In[0].Numel())
 					for i := range x {
 						x[i] = []float32{0, float32(math.Copysign(0, -1)), -1, -2, float32(math.Inf(-1)), 1}[rng.IntN(5+i%2)]
 					}

@@ -6,6 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/profile"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // Recording of what the device does, for core/profile. The times are those of the goroutine that does the work:
@@ -14,7 +15,7 @@ import (
 
 // measured is compute with a span on the track of the stream or, where that is nil, on the calling thread. A program of many
 // steps has a span for each of its stages within its own.
-func measured(t *threads, p *program, c *device.Call, on *profile.Track) error {
+func measured(t *engine.Threads, p *program, c *device.Call, on *profile.Track) error {
 	start := profile.Now()
 	err := probed(t, p, c, on)
 	kind, name := profile.Kernel, label(c)
@@ -33,14 +34,14 @@ func measured(t *threads, p *program, c *device.Call, on *profile.Track) error {
 }
 
 // probed is compute with spans for the stages of a program of many steps.
-func probed(t *threads, p *program, c *device.Call, on *profile.Track) (err error) {
+func probed(t *engine.Threads, p *program, c *device.Call, on *profile.Track) (err error) {
 	s := sequenceOf(p)
 	if s == nil {
 		return compute(t, p, c)
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = panicked(r)
+			err = engine.Panicked(r)
 		}
 	}()
 	return s.runStages(t, c, &probe{on})

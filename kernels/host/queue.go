@@ -93,7 +93,7 @@ func (s *queue) inline(e *entry) bool {
 	case limit < 0:
 		return false
 	case e.program != nil:
-		return e.program.kernel.cost(e.call) <= limit
+		return e.program.kernel.Cost(e.call) <= limit
 	case e.call != nil:
 		return bytesOf(&e.call.In[0]) <= limit*4
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // recurrentCall is a call with operands that are sines, and its results. The weight lies as a product wants it or transposed.
@@ -51,7 +52,7 @@ func TestRecurrentWeightsThatAreKnown(t *testing.T) {
 				for known := range results {
 					c, weight, out := recurrentCall(name, dtype.Float32, size[0], size[1], size[2], i%3 == 2, i/3%2 == 1, i >= 6)
 					if known == 1 {
-						c.In[right].Const = weight.memory
+						c.In[engine.Right].Const = weight.memory
 					}
 					require.NoError(t, r.call(name, c))
 					for _, o := range out {
@@ -71,11 +72,11 @@ func TestRecurrentWeightsAreCounted(t *testing.T) {
 	r := newRig(t, Config{Threads: 1})
 	for _, name := range []string{"lstm", "gru"} {
 		c, weight, _ := recurrentCall(name, dtype.Float32, 2, 1, 16, false, false, false)
-		c.In[right].Const = weight.memory
+		c.In[engine.Right].Const = weight.memory
 		c.Op = op.MustByName(name).ID
 		k, err := r.kernelFor(c)
 		require.NoError(t, err)
-		require.True(t, holdsRight(k))
-		require.GreaterOrEqual(t, bytesOfKernel(k), int64(len(weight.memory)))
+		require.True(t, engine.HoldsWeight(k))
+		require.GreaterOrEqual(t, engine.BytesOf(k), int64(len(weight.memory)))
 	}
 }

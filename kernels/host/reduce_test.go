@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/kernels/host/reduce"
 )
 
 // keep is the shape of a reduction's output with reduced axes of one element.
@@ -220,7 +221,7 @@ func TestReduceValues(t *testing.T) {
 // TestSearchOfLongRows has rows of several parts, with the best in any of them, the limits of each dtype, and nan in one part.
 func TestSearchOfLongRows(t *testing.T) {
 	r := newRig(t, Config{Threads: 1})
-	const n = 3*passed + 5
+	const n = 3*reduce.Passed + 5
 	inf, nan := math.Inf(1), math.NaN()
 	for _, d := range dtype.Numbers.Members() {
 		if d == dtype.Bool {
@@ -235,7 +236,7 @@ func TestSearchOfLongRows(t *testing.T) {
 			}
 		}
 		for _, background := range []float64{1, low, high} {
-			for _, at := range []int{0, passed - 1, passed, 2*passed + 7, n - 1} {
+			for _, at := range []int{0, reduce.Passed - 1, reduce.Passed, 2*reduce.Passed + 7, n - 1} {
 				for _, best := range []float64{2, low, high, math.Copysign(0, -1)} {
 					values := make([]float64, n)
 					for i := range values {
@@ -243,7 +244,7 @@ func TestSearchOfLongRows(t *testing.T) {
 					}
 					values[at] = best
 					if d.IsFloat() {
-						values[passed+3], values[(at+1)%n] = nan, nan
+						values[reduce.Passed+3], values[(at+1)%n] = nan, nan
 					}
 					x, out := of(d, dims(n), values...), of(dtype.Int64, dims(1))
 					require.NoError(t, r.call("argmax", &device.Call{In: operands(x), Out: operands(out), Axes: 1}))
@@ -260,8 +261,8 @@ func TestSearchOfLongRows(t *testing.T) {
 // TestSearchOfFewOutputs has so few rows that threads divide them: the best in any piece or in two, nothing but nan, and elements
 // that do not lie behind each other.
 func TestSearchOfFewOutputs(t *testing.T) {
-	const rows, n = 5, 2*longPiece + 7
-	bests := [rows][]int{{0}, {n - 1}, {longPiece - 1, longPiece}, {5, 2 * longPiece}, {}}
+	const rows, n = 5, 2*reduce.LongPiece + 7
+	bests := [rows][]int{{0}, {n - 1}, {reduce.LongPiece - 1, reduce.LongPiece}, {5, 2 * reduce.LongPiece}, {}}
 	for _, d := range []dtype.DType{dtype.Float32, dtype.Float16, dtype.Int32, dtype.Float64} {
 		values := make([]float64, rows*n)
 		for row, places := range bests {
@@ -284,7 +285,7 @@ func TestSearchOfFewOutputs(t *testing.T) {
 				for _, to := range []dtype.DType{dtype.Int64, dtype.Int32} {
 					out := of(to, dims(rows, 1))
 					c := &device.Call{In: operands(x), Out: operands(out), Axes: 2}
-					require.EqualValues(t, 3, divisionOf(c, longPiece).pieces)
+					require.EqualValues(t, 3, reduce.DivisionOf(c, reduce.LongPiece).Pieces)
 					require.NoError(t, r.call("argmax", c))
 					for row := range rows {
 						want := bestOf(values[row*n:][:n], func(x, y float64) bool { return x > y })

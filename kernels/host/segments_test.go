@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/reduce"
 )
 
 // Few outputs of many elements: on any number of threads they have the bits that one thread computes without a workspace.
@@ -20,11 +21,11 @@ func TestDividedReductions(t *testing.T) {
 		axes op.Axes
 		turn bool // the axes of the memory are the other way round
 	}{
-		{[]int64{leastDivided}, 1, false},
-		{[]int64{leastDivided + 1}, 1, false},
-		{[]int64{longPiece*9 + 77}, 1, false},
+		{[]int64{reduce.LeastDivided}, 1, false},
+		{[]int64{reduce.LeastDivided + 1}, 1, false},
+		{[]int64{reduce.LongPiece*9 + 77}, 1, false},
 		{[]int64{3, 70_001}, 2, false},
-		{[]int64{fewOutputs, longPiece + 1}, 2, false},
+		{[]int64{reduce.FewOutputs, reduce.LongPiece + 1}, 2, false},
 		{[]int64{7, 300, 101}, 7, true},
 		{[]int64{2, 3, 40_009}, 5, false},
 		{[]int64{400, 2, 401}, 5, true},
@@ -49,9 +50,9 @@ func TestDividedReductions(t *testing.T) {
 				want := out()
 				p, err := one.compile(name, c)
 				require.NoError(t, err)
-				k := p.(*program).kernel.(*reduction)
-				require.NotZero(t, k.workspace(c), "%s of %v %v is not divided", name, d, s.dims)
-				require.NoError(t, k.run(one.threads, c))
+				k := p.(*program).kernel.(*reduce.Reduction)
+				require.NotZero(t, k.Workspace(c), "%s of %v %v is not divided", name, d, s.dims)
+				require.NoError(t, k.Run(one.threads, c))
 				for _, rig := range []*rig{one, many} {
 					got := out()
 					require.NoError(t, rig.call(name, c))
@@ -93,7 +94,7 @@ func resultOf(t *testing.T, row *op.Row, d dtype.DType, ds []int64) *tensor {
 	switch row.ID {
 	case op.IDAny, op.IDAll:
 		to = dtype.Bool
-	case op.IDCountNonzero:
+	case op.IDCountNonzero, op.IDWholeSum, op.IDWholeProd:
 		to = dtype.Int64
 	}
 	l := dims(ds...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 func TestCompare(t *testing.T) {
@@ -37,7 +38,7 @@ func TestCompare(t *testing.T) {
 				}
 				require.NoError(t, r.call(name, &device.Call{In: operands(x, y), Out: operands(out)}))
 				a, b := x.values(), y.values()
-				expect(t, out, func(i int) float64 { return float64(bit(f(a[i], b[i]))) }, name, d, where)
+				expect(t, out, func(i int) float64 { return float64(engine.Bit(f(a[i], b[i]))) }, name, d, where)
 			}
 		}
 	}

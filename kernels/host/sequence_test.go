@@ -14,6 +14,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // room is zeroed memory that begins at a multiple of 256; nil for nothing.
@@ -144,7 +146,7 @@ func fill(g *rand.Rand, at unsafe.Pointer, t *op.Type) {
 		if g.IntN(2) == 0 {
 			v = -v
 		}
-		put(slice[byte](unsafe.Add(at, i*size), size), t.DType, v)
+		put(engine.Slice[byte](unsafe.Add(at, i*size), size), t.DType, v)
 	}
 }
 
@@ -161,7 +163,7 @@ func planCall(p *graph.Planned, seed uint64) *device.Call {
 		fill(g, add(&c.In, &p.Inputs[i]), &p.Inputs[i])
 	}
 	for _, k := range p.Constants {
-		copy(slice[byte](add(&c.In, &k.Type), int64(len(k.Bytes))), k.Bytes)
+		copy(engine.Slice[byte](add(&c.In, &k.Type), int64(len(k.Bytes))), k.Bytes)
 	}
 	for i := range p.Outputs {
 		add(&c.Out, &p.Outputs[i])
@@ -197,7 +199,7 @@ func runPlan(r *rig, program device.Program, c *device.Call) error {
 // bytesOut are the bytes of all outputs.
 func bytesOut(c *device.Call) (all []byte) {
 	for i := range c.Out {
-		all = append(all, slice[byte](c.Out[i].Addr, bytesOf(&c.Out[i]))...)
+		all = append(all, engine.Slice[byte](c.Out[i].Addr, bytesOf(&c.Out[i]))...)
 	}
 	return all
 }
@@ -255,7 +257,7 @@ func TestPlanFails(t *testing.T) {
 		for _, fault := range []bool{false, true, false} {
 			c := planCall(p, 3)
 			if fault {
-				slice[int32](c.In[1].Addr, 1000)[777] = 0
+				engine.Slice[int32](c.In[1].Addr, 1000)[777] = 0
 			}
 			err := runPlan(r, program, c)
 			if !fault {
@@ -311,7 +313,7 @@ func TestPlanWantsItsWorkspace(t *testing.T) {
 
 // A warm run of many steps allocates nothing.
 func TestPlanDoesNotAllocate(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	r := newRig(t, Config{Threads: 1})
@@ -353,12 +355,12 @@ func BenchmarkPlan(b *testing.B) {
 
 // counted is a kernel that counts its runs and calls a function in each.
 type counted struct {
-	simple
+	engine.Simple
 	runs *int
 	then func()
 }
 
-func (k counted) run(*threads, *device.Call) error {
+func (k counted) Run(*engine.Threads, *device.Call) error {
 	*k.runs++
 	k.then()
 	return nil
@@ -379,11 +381,11 @@ func TestSequenceStops(t *testing.T) {
 			}}
 			s.stages = append(s.stages, stage{kernel: k, steps: []device.Step{{Call: &device.Call{}}}})
 		}
-		err := s.run(d.threads, &device.Call{Stop: &stop})
+		err := s.Run(d.threads, &device.Call{Stop: &stop})
 		require.Equal(t, min(at, 3), runs)
 		require.Equal(t, at < 3, status.CodeOf(err) == status.Cancelled, "stopped in step %d", at)
 		runs = 0
-		require.NoError(t, s.run(d.threads, &device.Call{}))
+		require.NoError(t, s.Run(d.threads, &device.Call{}))
 		require.Equal(t, 3, runs, "a call that cannot be stopped")
 	}
 }

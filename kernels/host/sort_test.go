@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/sort"
 )
 
 // mixed are n values with many equals, and for floats every special one.
@@ -69,8 +70,8 @@ func TestSort(t *testing.T) {
 				}
 			}
 		}
-		checkSort(t, r, of(dtype.Float32, dims(longLine+3), mixed(dtype.Float32, longLine+3)...), 0, longLine+3, "long")
-		checkSort(t, r, of(dtype.Int64, dims(2, longLine), mixed(dtype.Int64, 2*longLine)...), 1, 7, "two long")
+		checkSort(t, r, of(dtype.Float32, dims(sort.LongLine+3), mixed(dtype.Float32, sort.LongLine+3)...), 0, sort.LongLine+3, "long")
+		checkSort(t, r, of(dtype.Int64, dims(2, sort.LongLine), mixed(dtype.Int64, 2*sort.LongLine)...), 1, 7, "two long")
 		checkSort(t, r, of(dtype.Float64, dims(), 3), 0, 1, "no axes")
 		below := make([]float64, 20_000) // all but two, of which the first in order are among the last in the line
 		for i := range below {
@@ -88,12 +89,12 @@ func TestSortDigits(t *testing.T) {
 			for _, bits := range []int{1, 11, 12, 22, 23, 30, 34, 45} {
 				for _, shift := range []int{0, 7} {
 					if bits+shift < 8*int(d.Size()) {
-						checkSort(t, r, of(d, dims(wideLine), digitsOf(wideLine, bits, shift)...), 0, 3, fmt.Sprint(d, bits, shift))
+						checkSort(t, r, of(d, dims(sort.WideLine), digitsOf(sort.WideLine, bits, shift)...), 0, 3, fmt.Sprint(d, bits, shift))
 					}
 				}
 			}
 		}
-		checkSort(t, r, of(dtype.Int64, dims(longLine+3), digitsOf(longLine+3, 34, 7)...), 0, 3, "long")
+		checkSort(t, r, of(dtype.Int64, dims(sort.LongLine+3), digitsOf(sort.LongLine+3, 34, 7)...), 0, 3, "long")
 	})
 }
 
@@ -110,8 +111,8 @@ func digitsOf(n, bits, shift int) []float64 {
 // Short lines are sorted by blocks, and those of a block with a -0 one by one.
 func TestSortShortLines(t *testing.T) {
 	eachMode(t, func(t *testing.T, r *rig) {
-		for length := range int64(2*shortRun + 2) {
-			if underRace && length%8 != 3 { // some of them do: the detector takes two minutes for all
+		for length := range int64(2*sort.ShortRun + 2) {
+			if sample.UnderRace && length%8 != 3 { // some of them do: the detector takes two minutes for all
 				continue
 			}
 			t.Run(fmt.Sprint(length), func(t *testing.T) {
@@ -270,7 +271,7 @@ func TestLogcumsumexp(t *testing.T) {
 // sieve and in those that do not.
 func TestSortLongerLines(t *testing.T) {
 	r := newRig(t, Config{Threads: 3})
-	for _, n := range []int64{4*leastSifted - 1, 4 * leastSifted, wideLine - 1, wideLine, wideLine + 1, 20_000, 64*300 + 1} {
+	for _, n := range []int64{4*sort.LeastSifted - 1, 4 * sort.LeastSifted, sort.WideLine - 1, sort.WideLine, sort.WideLine + 1, 20_000, 64*300 + 1} {
 		for _, k := range []int64{1, 63, 64, 65, 255, 256, 257, 300} {
 			t.Run(fmt.Sprintf("%d of %d", k, n), func(t *testing.T) {
 				sample.Skip(t, 7, "lines", int(n*k))

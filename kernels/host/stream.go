@@ -6,6 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // entry is a piece of work of a stream: a run (program and call), a copy (call), a record (event)
@@ -63,16 +64,16 @@ func programOf(p device.Program) *program {
 }
 
 // wrongDevice is the kernel of a program that another device has compiled.
-type wrongDevice struct{ simple }
+type wrongDevice struct{ engine.Simple }
 
-func (wrongDevice) run(*threads, *device.Call) error {
+func (wrongDevice) Run(*engine.Threads, *device.Call) error {
 	return status.Errorf(status.Internal, "[host] got a program of another device")
 }
 
 // perform does a run or a copy and notifies the owner; on is the track of the stream, nil for one that runs everything on
 // the thread of its caller. That happens before the ticket counts as done, so
 // that a goroutine which has waited for the ticket finds the owner notified.
-func perform(t *threads, p *program, c *device.Call, on *profile.Track) {
+func perform(t *engine.Threads, p *program, c *device.Call, on *profile.Track) {
 	err := c.Owner.Ready()
 	switch {
 	case err != nil:
@@ -86,16 +87,16 @@ func perform(t *threads, p *program, c *device.Call, on *profile.Track) {
 
 // compute runs a program, or a copy where there is none. A panic becomes the error of the call, so that a
 // mistake in one kernel does not end the process.
-func compute(t *threads, p *program, c *device.Call) (err error) {
+func compute(t *engine.Threads, p *program, c *device.Call) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = panicked(r)
+			err = engine.Panicked(r)
 		}
 	}()
 	if p == nil {
 		return copyBytes(c)
 	}
-	return p.kernel.run(t, c)
+	return p.kernel.Run(t, c)
 }
 
 // copyBytes copies between contiguous operands.

@@ -17,15 +17,17 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // step is a kernel that a test steers.
 type step struct {
-	simple
+	engine.Simple
 	do func() error
 }
 
-func (s step) run(*threads, *device.Call) error { return s.do() }
+func (s step) Run(*engine.Threads, *device.Call) error { return s.do() }
 
 // submit runs a function as a piece of work of a stream.
 func submit(s device.Stream, do func() error) *owner {
@@ -169,6 +171,14 @@ func TestStreamSkipsWhatIsNotReady(t *testing.T) {
 	})
 }
 
+// gated is what work waits for until it is opened: at the latest when the test ends, so that one that fails ends too.
+func gated(t *testing.T) (gate <-chan struct{}, open func()) {
+	c := make(chan struct{})
+	open = sync.OnceFunc(func() { close(c) })
+	t.Cleanup(open)
+	return c, open
+}
+
 // TestEvents orders two streams and takes times from the worker.
 func TestEvents(t *testing.T) {
 	for name, config := range modes {
@@ -178,7 +188,7 @@ func TestEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, Config{Async: true, InlineLimit: -1, Threads: config.Threads})
 			other := must(r.NewStream())
-			gate := make(chan struct{})
+			gate, open := gated(t)
 			e := must(r.NewEvent())
 			require.True(t, e.Done(), "never recorded")
 			_, ok := e.Time()
@@ -195,8 +205,8 @@ func TestEvents(t *testing.T) {
 				t.Fatal("the second stream did not wait")
 			case <-time.After(5 * time.Millisecond):
 			}
-			before := time.Since(epoch)
-			close(gate)
+			before := time.Since(engine.Epoch)
+			open()
 			require.NoError(t, first.wait())
 			require.NoError(t, second.wait())
 			e.Sync()
@@ -215,7 +225,7 @@ func TestWaitTakesThePointAlong(t *testing.T) {
 	r := newRig(t, Config{Async: true, InlineLimit: -1})
 	other := must(r.NewStream())
 	defer func() { require.NoError(t, other.Close()) }()
-	gate := make(chan struct{})
+	gate, open := gated(t)
 	e := must(r.NewEvent())
 	r.stream.Record(e)
 	other.Wait(e)
@@ -223,9 +233,32 @@ func TestWaitTakesThePointAlong(t *testing.T) {
 	r.stream.Record(e)
 	require.NoError(t, submit(other, func() error { return nil }).wait())
 	require.False(t, e.Done())
-	close(gate)
+	open()
 	require.NoError(t, blocked.wait())
 	e.Sync()
+}
+
+// TestTimesOfEventsAreOfTheLastPoint records an event again before the first point has passed.
+func TestTimesOfEventsAreOfTheLastPoint(t *testing.T) {
+	r := newRig(t, Config{Async: true, InlineLimit: -1})
+	gate, open := gated(t)
+	last, openLast := gated(t)
+	e := must(r.NewEvent())
+	first := submit(r.stream, func() error { <-gate; return nil })
+	r.stream.Record(e)
+	between := submit(r.stream, func() error { return nil })
+	second := submit(r.stream, func() error { <-last; return nil })
+	r.stream.Record(e)
+	open()
+	require.NoError(t, first.wait())
+	require.NoError(t, between.wait()) // the first point has passed
+	_, ok := e.Time()
+	require.False(t, ok, "the time of the first point")
+	openLast()
+	require.NoError(t, second.wait())
+	e.Sync()
+	_, ok = e.Time()
+	require.True(t, ok)
 }
 
 // TestWaitWithoutWorker holds back a stream of the cpu place until a queue has come to a point.
@@ -352,7 +385,7 @@ func TestInfo(t *testing.T) {
 
 // TestRunDoesNotAllocate covers the warm path of each family, in lanes and out of them.
 func TestRunDoesNotAllocate(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	r := newRig(t, Config{Threads: 1})

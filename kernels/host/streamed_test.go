@@ -13,15 +13,18 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+	"github.com/paddle-mps/paddle-mps/kernels/host/fusion"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
 )
 
 // streamAll has all results of so many bytes written past the cache until the test ends.
 func streamAll(t *testing.T, from int64) {
 	t.Helper()
-	before := streamFrom
-	t.Cleanup(func() { streamFrom = before })
-	streamFrom = from
+	before := elem.StreamFrom
+	t.Cleanup(func() { elem.StreamFrom = before })
+	elem.StreamFrom = from
 }
 
 // needStreams skips a test where all results are written by ordinary stores.
@@ -57,8 +60,8 @@ type streamedCase struct {
 
 // streamedCases are the operators that write large results past the cache.
 func streamedCases() (cases []streamedCase) {
-	for _, s := range streams {
-		row, f := op.ByID(s.id), s.f
+	for _, s := range elem.Streams {
+		row, f := op.ByID(s.Id), s.F
 		to := dtype.Float32
 		if f >= vec.StreamLess && f <= vec.StreamGreaterEqual {
 			to = dtype.Bool
@@ -82,7 +85,7 @@ func TestStreamedKernels(t *testing.T) {
 		for _, d := range c.in {
 			call.In = append(call.In, device.Operand{DType: d, Layout: dims(5)})
 		}
-		past := pastCache(elementwiseOf(must(r.kernelFor(call)), call))
+		past := elem.PastCache(elem.KernelOf(must(r.kernelFor(call)), call))
 		require.Equal(t, vec.HasStreams(), past != nil, "%s of %v", c.name, c.in)
 	}
 }
@@ -149,13 +152,13 @@ func compareStreamed(t *testing.T, r *rig, c *streamedCase, n int64, skew int, f
 
 // recorder is a kernel that remembers that it ran.
 type recorder struct {
-	effort
+	elem.Effort
 	ran *[]string
 	who string
 }
 
-func (k *recorder) run(t *threads, c *device.Call) error { return k.elements(k, t, c) }
-func (k *recorder) part(*device.Call, int64, int64) error {
+func (k *recorder) Run(t *engine.Threads, c *device.Call) error { return k.Elements(k, t, c) }
+func (k *recorder) Part(*device.Call, int64, int64) error {
 	*k.ran = append(*k.ran, k.who)
 	return nil
 }
@@ -164,8 +167,8 @@ func (k *recorder) part(*device.Call, int64, int64) error {
 func TestStreamsBySize(t *testing.T) {
 	streamAll(t, 64)
 	var ran []string
-	k := &recorder{effortOf(plain, plain, 1), &ran, "near"}
-	k.past = &recorder{effortOf(plain, plain, 1), &ran, "past"}
+	k := &recorder{elem.EffortOf(engine.Plain, engine.Plain, 1), &ran, "near"}
+	k.Past = &recorder{elem.EffortOf(engine.Plain, engine.Plain, 1), &ran, "past"}
 	spread := dims(32)
 	spread.Strides[0] = 2
 	for _, out := range []device.Operand{
@@ -175,7 +178,7 @@ func TestStreamsBySize(t *testing.T) {
 		{DType: dtype.Float64, Layout: dims(2, 4)},
 		{DType: dtype.Float32, Layout: spread},
 	} {
-		require.NoError(t, k.run(nil, &device.Call{Out: []device.Operand{out}}))
+		require.NoError(t, k.Run(nil, &device.Call{Out: []device.Operand{out}}))
 	}
 	require.Equal(t, []string{"past", "near", "near", "past", "near"}, ran)
 }
@@ -191,15 +194,15 @@ func TestStreamedGroups(t *testing.T) {
 			g := elementwiseGraph(seed, 5+int(seed%40))
 			plain, group := must(g.PlanFor(r.Composes, nil)), must(g.PlanFor(r.Composes, r.Fuses))
 			want, got := planCall(plain, seed), planCall(group, seed)
-			streamFrom = math.MaxInt64
+			elem.StreamFrom = math.MaxInt64
 			require.NoError(t, oneByOne(r, plain, want))
-			streamFrom = 1
+			elem.StreamFrom = 1
 			p := must(r.Compile(&group.Plan)).(*program)
 			require.NoError(t, runPlan(r, p, got))
 			require.Equal(t, bytesOut(want), bytesOut(got), "seed %d, %d threads:\n%s", seed, threads, g)
 			if s, ok := p.kernel.(*sequence); ok {
 				for i := range s.stages {
-					if f, ok := s.stages[i].kernel.(*fused); ok && f.fence {
+					if f, ok := s.stages[i].kernel.(*fusion.Group); ok && f.Fence {
 						fenced++
 					}
 				}
@@ -213,7 +216,7 @@ func TestStreamedGroups(t *testing.T) {
 func TestGroupsKeepWhatTheyRead(t *testing.T) {
 	streamAll(t, 1)
 	r := newRig(t, Config{Threads: 1})
-	compiled := func(tail bool) *fused {
+	compiled := func(tail bool) *fusion.Group {
 		b := graph.NewBuilder()
 		x, y := b.Input(typed(dtype.Float32, 100)), b.Input(typed(dtype.Float32, 100))
 		v := must(b.Call(op.ByID(op.IDAdd), []graph.Value{x, y}, nil))[0]
@@ -224,16 +227,16 @@ func TestGroupsKeepWhatTheyRead(t *testing.T) {
 			results = append(results, must(b.Call(op.ByID(op.IDSum), []graph.Value{u}, nil))[0])
 		}
 		p := planFused(r.Device, b.Build(results...), true)
-		return must(r.Compile(&p.Plan)).(*program).kernel.(*sequence).stages[0].kernel.(*fused)
+		return must(r.Compile(&p.Plan)).(*program).kernel.(*sequence).stages[0].kernel.(*fusion.Group)
 	}
 	f := compiled(true)
-	require.Len(t, f.kernels, 3)
-	require.NotNil(t, f.tail)
-	require.False(t, f.fence)
+	require.Len(t, f.Kernels, 3)
+	require.NotNil(t, f.Tail)
+	require.False(t, f.Fence)
 
 	f = compiled(false)
-	for i := range f.kernels {
-		require.Equal(t, i == 2 || !vec.HasStreams(), pastCache(f.kernels[i]) == nil, "step %d", i)
+	for i := range f.Kernels {
+		require.Equal(t, i == 2 || !vec.HasStreams(), elem.PastCache(f.Kernels[i]) == nil, "step %d", i)
 	}
 }
 
@@ -246,7 +249,7 @@ func TestStreamedThreads(t *testing.T) {
 	x, y, out := of(dtype.Float32, dims(n)), of(dtype.Float32, dims(n), 0), of(dtype.Float32, dims(n))
 	c := &device.Call{Op: op.IDAdd, In: operands(x, y), Out: operands(out), Owner: quiet{}}
 	p := must(r.Compile(device.PlanOf(c)))
-	row, sum := slice[float32](x.Addr, n), slice[float32](out.Addr, n)
+	row, sum := engine.Slice[float32](x.Addr, n), engine.Slice[float32](out.Addr, n)
 	for turn := range 200 {
 		for i := range row {
 			row[i] = float32(turn + i)

@@ -15,6 +15,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
+	"github.com/paddle-mps/paddle-mps/kernels/host/fusion"
 )
 
 // shapesOfTails have outputs of one element, of less than 32, of up to a segment, of a segment and one more, of several
@@ -93,7 +95,7 @@ func scatterFloats(c *device.Call, seed uint64, special bool) {
 			continue
 		}
 		size := x.DType.Size()
-		all := slice[byte](x.Addr, bytesOf(x))
+		all := engine.Slice[byte](x.Addr, bytesOf(x))
 		for ; len(all) > 0; all = all[size:] {
 			v := r.NormFloat64() * math.Pow(2, float64(r.IntN(8)))
 			if special && r.IntN(40) == 0 {
@@ -157,7 +159,7 @@ func meanSquares(rows, columns int64, axes ...int64) *graph.Graph {
 
 // A program with tails allocates nothing when it is warm, on one thread and several, and remembers no memory of a run.
 func TestTailsDoNotAllocate(t *testing.T) {
-	if underRace {
+	if sample.UnderRace {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	for _, threads := range []int{1, 3} {
@@ -176,16 +178,16 @@ func TestTailsForgetMemory(t *testing.T) {
 		r := newRig(t, Config{Threads: 1})
 		p := planFused(r.Device, meanSquares(5, columns, 1), true)
 		s := must(r.sequence(&p.Plan))
-		f := s.stages[0].kernel.(*fused)
+		f := s.stages[0].kernel.(*fusion.Group)
 		c := planCall(p, 1)
-		c.Workspace = room(s.workspace(c))
-		b := f.newBlocks()
-		b.open(c)
-		require.NoError(t, f.reduce(b, c, 0, f.tail.units()))
-		b.close()
-		e := b.ending
-		require.Nil(t, e.frame)
-		for _, at := range []unsafe.Pointer{e.next, e.in.outer.base, e.from.walk.base, e.from.buf, e.to.walk.base, e.to.raw, e.to.buf} {
+		c.Workspace = room(s.Workspace(c))
+		b := f.NewBlocks()
+		b.Open(c)
+		require.NoError(t, f.Reduce(b, c, 0, f.Tail.Units()))
+		b.Close()
+		e := b.Ending
+		require.Nil(t, e.Frame)
+		for _, at := range []unsafe.Pointer{e.Next, e.In.Outer.Base, e.From.Walk.Base, e.From.Buf, e.To.Walk.Base, e.To.Raw, e.To.Buf} {
 			require.Nil(t, at)
 		}
 	}
@@ -195,27 +197,27 @@ func TestTailsForgetMemory(t *testing.T) {
 func TestTailsDivideOneOutput(t *testing.T) {
 	r := newRig(t, Config{Threads: 2})
 	p := planFused(r.Device, meanSquares(1, 1<<20), true)
-	f := must(r.sequence(&p.Plan)).stages[0].kernel.(*fused)
-	require.EqualValues(t, 512, f.tail.units())
-	require.EqualValues(t, 512*8, f.workspace(nil))
-	require.Zero(t, must(r.sequence(&planFused(r.Device, meanSquares(1<<20, 1, 1), true).Plan)).workspace(nil))
+	f := must(r.sequence(&p.Plan)).stages[0].kernel.(*fusion.Group)
+	require.EqualValues(t, 512, f.Tail.Units())
+	require.EqualValues(t, 512*8, f.Workspace(nil))
+	require.Zero(t, must(r.sequence(&planFused(r.Device, meanSquares(1<<20, 1, 1), true).Plan)).Workspace(nil))
 }
 
 // A tail that is no reduction, or reduces what no step of the group makes, is refused, so that the group is divided.
 func TestTailsRefuse(t *testing.T) {
 	r := newRig(t, Config{})
 	p := planFused(r.Device, meanSquares(3, 5, 1), true)
-	ks := make([]kernel, 3)
+	ks := make([]engine.Kernel, 3)
 	for i := range ks {
 		ks[i] = must(r.kernelFor(p.Steps[i].Call))
 	}
-	f := must(fuse(p.Steps[:2], ks[:2], 15, p.Groups[0].Locals))
-	require.Equal(t, status.Unsupported, status.CodeOf(f.endWith(&p.Steps[2], ks[1], 0)))
+	f := must(fusion.Fuse(p.Steps[:2], ks[:2], 15, p.Groups[0].Locals))
+	require.Equal(t, status.Unsupported, status.CodeOf(f.EndWith(&p.Steps[2], ks[1], 0)))
 	other := p.Steps[2]
 	other.In = []device.Slot{{Space: device.Input}}
-	require.Equal(t, status.Unsupported, status.CodeOf(f.endWith(&other, ks[2], 0)))
-	require.Nil(t, f.tail)
-	require.NoError(t, f.endWith(&p.Steps[2], ks[2], 0))
+	require.Equal(t, status.Unsupported, status.CodeOf(f.EndWith(&other, ks[2], 0)))
+	require.Nil(t, f.Tail)
+	require.NoError(t, f.EndWith(&p.Steps[2], ks[2], 0))
 }
 
 // BenchmarkTail is the mean squared error of two tensors of 16 MiB, as a group and step by step.

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 )
 
 // A program may write to a tensor on one thread while another thread reads it. That gives any of the values
@@ -38,7 +39,7 @@ func flicker(t *testing.T, x []int64, values ...int64) {
 }
 
 // elements is the memory of a contiguous tensor of int64.
-func elements(x *tensor) []int64 { return slice[int64](x.Addr, x.Numel()) }
+func elements(x *tensor) []int64 { return engine.Slice[int64](x.Addr, x.Numel()) }
 
 // hammer makes a call many times, while other threads write to its inputs. Each time it succeeds, or ends
 // with one error; both must have happened.
@@ -69,8 +70,8 @@ func TestIndexWhileIndicesChange(t *testing.T) {
 // before it divides.
 func TestDivideWhileDivisorsChange(t *testing.T) {
 	r := newRig(t, Config{Threads: 1})
-	x, y, out := of(dtype.Int64, dims(block), 7), of(dtype.Int64, dims(block), 1), of(dtype.Int64, dims(block))
-	flicker(t, elements(y)[block-1:], 0, 1)
+	x, y, out := of(dtype.Int64, dims(engine.Block), 7), of(dtype.Int64, dims(engine.Block), 1), of(dtype.Int64, dims(engine.Block))
+	flicker(t, elements(y)[engine.Block-1:], 0, 1)
 	for _, name := range []string{"floor_divide", "remainder"} {
 		hammer(t, r, name, &device.Call{In: operands(x, y), Out: operands(out)}, status.Math)
 	}

@@ -1,6 +1,7 @@
 package metal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"reflect"
@@ -188,6 +189,17 @@ func FuzzKeys(f *testing.F) {
 	for _, other := range [][]byte{one, product(2, 1, 1), product(1, 2, 2), product(1, 18, 1), product(2, 17, 1), product(1, 2, 1, 4, 1, 0, 1, 9)} {
 		f.Add(one, other)
 		f.Add(product(1, 17, 1), other)
+	}
+	// Calls that differ in one part: the stride of an operand, and the axes, kind, integer, float and list of an attribute.
+	strided := func(stride byte) []byte {
+		return append(append([]byte{1}, matrix(4, 5)...), 1, f32, 2, 5, 6, 0, 1, stride, 1)
+	}
+	f.Add(strided(8), strided(9))
+	for i := range 5 {
+		tail := []byte{1, 1, 2, 3, 1, 4} // axes, kind, integer, float, length of the list, its number
+		changed := bytes.Clone(tail)
+		changed[[]int{0, 1, 2, 3, 5}[i]]++
+		f.Add(product(1, 2, tail...), product(1, 2, changed...))
 	}
 	d := graphsFirst(gpu.Variants(PreferGraphs))
 	if c := (&taker{one}).call(); kernels.ClassOf(d.Key(c.Op, c).Class)&gpu.Specific == 0 {

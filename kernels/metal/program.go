@@ -131,7 +131,7 @@ func (d *Device) kernelFor(c *device.Call) (k gpu.Kernel, second bool, err error
 			return nil, false, &status.Error{Code: e.Code, Msg: "[" + row.Name + "] " + e.Msg}
 		}
 		if r := (*gpu.Refusal)(nil); errors.As(err, &r) {
-			d.refusals.note(key, number, class, r)
+			d.refusals.record(key, number, class, r)
 		}
 		after = number
 	}

@@ -80,8 +80,8 @@ func (d *Device) choose(key device.Key, c *device.Call, after int, skipped *[]*g
 	}
 }
 
-// note counts a refusal and leaves the variant out from now on, if it is a shader.
-func (r *refusals) note(key device.Key, number int, class uint64, refusal *gpu.Refusal) {
+// record counts a refusal and leaves the variant out from now on, if it is a shader.
+func (r *refusals) record(key device.Key, number int, class uint64, refusal *gpu.Refusal) {
 	if refusal.Graph {
 		r.countGraphs.Add(1)
 	} else {

@@ -450,38 +450,79 @@ func TestEverythingIsGivenBack(t *testing.T) {
 	require.Equal(t, before, settled())
 }
 
-// TestHammer submits from many goroutines to streams that wait for each other.
+// TestHammer submits from many goroutines to streams that wait for each other. Each goroutine counts in a number of its own, by
+// a sum and a copy of it, and moves on to another stream by an event; all count in a number of each stream. A count is lost
+// where two of these calls are out of order.
 func TestHammer(t *testing.T) {
-	r := newRig(t, Config{Linger: time.Millisecond})
+	for _, prefer := range []Prefer{PreferShaders, PreferGraphs} {
+		t.Run(fmt.Sprint(prefer), func(t *testing.T) { hammer(t, prefer) })
+	}
+}
+
+func hammer(t *testing.T, prefer Prefer) {
+	const goroutines, rounds = 6, 300
+	r := newRig(t, Config{Prefer: prefer, Linger: time.Millisecond})
+	if prefer == PreferGraphs {
+		needGraphs(t, r.Device)
+	}
 	streams := []*stream{r.stream, r.newStream(), r.newStream()}
-	p, c := r.sum(16)
-	calls := []*device.Call{c, r.aside(c), r.aside(c)}
+	ones := make([]float32, 16)
+	for i := range ones {
+		ones[i] = 1
+	}
+	one := r.of(ones...)
+	zero := func() device.Operand { return r.of(make([]float32, 16)...) }
+	sum := func(x, out device.Operand) *device.Call {
+		return &device.Call{In: []device.Operand{x, one}, Out: []device.Operand{out}, Owner: silent{}}
+	}
+	totals := []device.Operand{zero(), zero(), zero()}
+	own := make([]device.Operand, goroutines)
+	next := make([]device.Operand, goroutines)
+	for g := range own {
+		own[g], next[g] = zero(), zero()
+	}
+	inPlace, aside := r.compile(sum(totals[0], totals[0])), r.compile(sum(own[0], next[0]))
 	var wg sync.WaitGroup
-	for g := range 6 {
+	for g := range goroutines {
 		wg.Go(func() {
-			for i := range 300 {
-				s := streams[(g+i)%3]
-				own := *calls[(g+i)%3]
-				own.Owner = silent{}
-				ticket := s.Run(p, &own)
+			for i := range rounds {
+				at := (g + i/10) % 3
+				s := streams[at]
+				s.Run(aside, sum(own[g], next[g]))
+				ticket := s.Copy(&device.Call{In: []device.Operand{next[g]}, Out: []device.Operand{own[g]}, Owner: silent{}})
+				s.Run(inPlace, sum(totals[at], totals[at]))
 				switch i % 10 {
 				case 3:
-					e, _ := r.NewEvent()
-					s.Record(e)
-					streams[(g+i+1)%3].Wait(e)
+					runtime.Gosched()
 				case 7:
 					s.Sync(ticket)
 				case 9:
-					runtime.Gosched()
+					e, _ := r.NewEvent()
+					s.Record(e)
+					streams[(at+1)%3].Wait(e)
 				}
 			}
 		})
 	}
 	wg.Wait()
+	for _, s := range streams {
+		s.Sync(s.submitted)
+	}
 	for _, s := range streams[1:] {
 		require.NoError(t, s.Close())
 	}
 	require.Zero(t, fakemetal.Count(t, "early_waits"))
+	counted := func(x device.Operand, want float32) {
+		for _, v := range floats(&x) {
+			require.InDelta(t, want, v, 0)
+		}
+	}
+	for g := range own {
+		counted(own[g], rounds)
+	}
+	for _, total := range totals {
+		counted(total, goroutines*rounds/3)
+	}
 }
 
 func BenchmarkRun(b *testing.B) {

@@ -37,6 +37,7 @@ from . import (
     _statistics,
     _typed,
     autograd,
+    cuda,
     device,
     fft,
     func,
@@ -46,6 +47,7 @@ from . import (
     mps,
     nn,
     special,
+    static,
     utils,
     version,
 )
@@ -199,7 +201,7 @@ from ._sampling import (
     standard_normal,
     uniform,
 )
-from ._save import save
+from ._save import async_save, clear_async_save_task_queue, save
 from ._scatter import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._size import Size
@@ -235,6 +237,7 @@ __all__ = [
     "add",
     "arange",
     "assign",
+    "async_save",
     "autograd",
     "bfloat16",
     "bitwise_left_shift",
@@ -251,6 +254,7 @@ __all__ = [
     "cfloat",
     "cholesky",
     "chunk",
+    "clear_async_save_task_queue",
     "clip",
     "complex64",
     "complex128",
@@ -258,6 +262,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "cuda",
     "device",
     "device_guard",
     "divide",
@@ -368,6 +373,7 @@ __all__ = [
     "squeeze_",
     "stack",
     "standard_normal",
+    "static",
     "subtract",
     "subtract_",
     "sum",

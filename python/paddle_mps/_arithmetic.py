@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _operators, _place
+from . import _default_place, _displaced, _grad, _operators, _place
 from ._call import computed, into, mixed, renamed
 from ._convert import REQUIRED, chosen, index, said, scalar, tensor
 from ._creation import full_0d, to_tensor
@@ -149,6 +149,10 @@ def pow(
         y = chosen("pow", "y", y, REQUIRED, "exponent", exponent)
     if out is None and isinstance(x, Tensor) and isinstance(y, Tensor):  # the case whose nanoseconds count
         return _operators.pow_expression(x, y)
+    if out is None and (y.__class__ is float or y.__class__ is int) and isinstance(x, Tensor):
+        m = meta(x)
+        if m.dtype.is_floating:
+            return _operators.pow_expression(x, y)
     x = tensor(x, "pow", "x")
     if y is REQUIRED:
         raise TypeError("pow() missing a required argument: 'y'")
@@ -172,6 +176,10 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None, *, out: Tensor 
         return _operators.round(x) if out is None else computed(out, _operators.round, x)
     places = index("decimals", decimals)
     factor = 10.0**places if places <= MOST_DECIMALS else math.inf
+    if _grad.asks(x):  # the gradient is 0, also where the factor overflows
+        with _grad.no_grad():
+            nearest = cast(_operators.round(x * factor) / factor, meta(x).dtype)
+        return into(out, _operators.where(full_0d(x, 1).astype("bool"), nearest, _operators.round(x)))
     return into(out, cast(_operators.round(x * factor) / factor, meta(x).dtype))
 
 
@@ -517,11 +525,15 @@ def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
     Floats become integers by dropping the fraction; what is out of range becomes the nearest
     integer that there is, nan becomes 0. Integers wrap around.
 
+    A tensor that is on the CPU because the GPU lacks its dtype goes to the GPU with a dtype that this has, and one of the GPU to
+    the CPU with one that it lacks.
+
     Raises:
         TypeError: there is no such dtype.
         ValueError: x is no tensor.
     """
-    return _operators.cast(x, dtype)
+    made = _operators.cast(x, dtype)
+    return _displaced.followed(made) if _default_place.displacing else made
 
 
 def cast_(x: Tensor, dtype: DTypeLike) -> Tensor:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from ctypes import byref, c_uint64
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from . import _dtype, _grad, _operators
+from . import _builtin, _dtype, _grad, _operators
+from ._builtin import BITS
 from ._call import into, renamed
 from ._caller import axis_text, called, dimensions_text
 from ._convert import REQUIRED, axis_of, chosen, index, said, tensor, whole
@@ -23,6 +25,8 @@ from ._place import cpu
 
 if TYPE_CHECKING:
     from ._typing import Ints, ShapeLike
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def spread(first: Any, rest: Sequence[Any]) -> Any:
@@ -55,6 +59,21 @@ def reshape(
     return _operators.reshape(x, spread(shape, more) if more else shape)
 
 
+def dtype_first(function: Function) -> Function:
+    """Takes view(x, dtype) before `view` does, whose wrappers would take as long as that call."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **options: Any) -> Any:
+        if not options and len(args) == 2:
+            x, dtype = args
+            if isinstance(dtype, (DType, str)) and isinstance(x, Tensor):
+                return of_dtype(x, _dtype.dtype(dtype))
+        return function(*args, **options)
+
+    return wrapper  # type: ignore[return-value]
+
+
+@dtype_first
 @errors_of("reshape")
 @renamed(dtype="shape_or_dtype", shape="shape_or_dtype", size="shape_or_dtype")
 def view(x: Tensor, shape_or_dtype: ShapeLike | DTypeLike, *more: int, name: str | None = None) -> Tensor:
@@ -70,8 +89,7 @@ def view(x: Tensor, shape_or_dtype: ShapeLike | DTypeLike, *more: int, name: str
     """
     x = tensor(x, "view", "x")
     if isinstance(shape_or_dtype, (DType, str, np.dtype, type)):
-        wanted = _dtype.dtype(shape_or_dtype)
-        return x if wanted is meta(x).dtype else bits(x, wanted)
+        return of_dtype(x, _dtype.dtype(shape_or_dtype))
     made = reshape(x, shape_or_dtype, *more)
     if meta(x).numel and information(made._handle).storage_id != information(x._handle).storage_id:
         raise ValueError(
@@ -81,12 +99,28 @@ def view(x: Tensor, shape_or_dtype: ShapeLike | DTypeLike, *more: int, name: str
     return made
 
 
+def of_dtype(x: Tensor, dtype: DType) -> Tensor:
+    """The bits of x as another dtype; x itself where it has that dtype."""
+    return x if dtype is meta(x).dtype else bits(x, dtype)
+
+
 def bits(x: Tensor, dtype: DType) -> Tensor:
     if not dtype.is_integer:
         _grad.refuse("view", x)
+    return viewed(x, dtype)
+
+
+def _viewed(arguments: tuple[Any, ...], reason: int) -> Tensor:
+    """`viewed` through ctypes: where the library has refused the view, or there are no built-in functions."""
+    x, dtype = arguments
     handle = c_uint64()
-    check(library.pmps_tensor_view(x._handle, dtype.number, byref(handle)))
+    error = library.pmps_tensor_view(x._handle, dtype.number, byref(handle))
+    if error:
+        check(error)
     return adopted(handle.value)
+
+
+viewed: Callable[[Tensor, DType], Tensor] = _builtin.builtin("index", BITS, _viewed)
 
 
 def reshape_(x: Tensor, shape: ShapeLike, *more: int, name: str | None = None) -> Tensor:
@@ -434,6 +468,8 @@ def rank(input: Tensor) -> Tensor:
 
 
 def number_of(value: int, dtype: _dtype.DType) -> Tensor:
+    if _builtin.traces:  # a function that is traced has to know it: see core/runtime/trace_numbers.go
+        return from_array(np.array(value, dtype.numpy), cpu)
     return _operators.full(cpu.word, (), value, dtype)
 
 

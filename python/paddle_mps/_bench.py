@@ -28,7 +28,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _examples, onnx
+from . import _differences, _examples, onnx
 from ._creation import to_tensor
 from ._errors import check
 from ._library import library
@@ -345,10 +345,10 @@ def _report(names: Sequence[str], runners: Sequence[Runner]) -> None:
     )
     print(f"\n{len(runners[0].times)} runs each" if len(runners) > 1 else f"\n{len(runners[0].times)} runs")
     if len(runners) > 1:
-        pairs = list(zip(*(r.results() for r in runners)))
-        if any(x.shape != y.shape for x, y in pairs):
+        ours, theirs = (r.results() for r in runners)
+        if [x.shape for x in ours] != [x.shape for x in theirs]:
             raise RuntimeError(f"results have other shapes than those of {names[1]}")
-        worst = max((float(np.abs(x.astype("f8") - y.astype("f8")).max(initial=0)) for x, y in pairs), default=0.0)
+        worst = _differences.between(ours, theirs)
         ratio = float(np.median(runners[0].times) / np.median(runners[1].times))
         print(f"largest difference of a result: {worst:.2g}; the median is {ratio:.2f} times that of {names[1]}")
 

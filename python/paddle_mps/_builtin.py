@@ -24,6 +24,8 @@ UNUSUAL, FAILED, HEAVY, OTHER = range(4)
 OPERANDS, PLACE, OUTPUT = range(3)
 # Bits of the lead of a program.
 SINGLE, RECORDING = 1, 2
+# What functions of the kind "index" are bound to.
+KEY, BITS = 0, 1
 # Bits of an operand.
 SCALAR, OPTIONAL, VARIADIC = 1, 2, 4
 
@@ -163,6 +165,17 @@ def method(kind: str, cls: type, arguments: bool = False) -> Any:
     if _entries is None:
         return None
     return _new_method(cls, _definition(kind, _METH_FASTCALL | _METH_KEYWORDS if arguments else _METH_NOARGS))
+
+
+def entries() -> PythonEntries:
+    """The functions of the library; only where there are built-in functions."""
+    assert _entries is not None
+    return _entries
+
+
+def place_link(offset: int) -> None:
+    """Sets where links keep what they hold."""
+    _tensor.link_offset = offset
 
 
 def destructor() -> int:

@@ -19,7 +19,7 @@ from typing import Any, Callable, Literal, TypeVar, overload
 
 import numpy as np
 
-from . import _complex, _dtype, _place
+from . import _complex, _default_place, _dtype, _place
 from ._builtin import FAILED, HEAVY, OPERANDS, OPTIONAL, OUTPUT, PLACE, SCALAR, VARIADIC, builtin, traces
 from ._caller import called
 from ._convert import (
@@ -48,10 +48,10 @@ from ._convert import (
     word,
 )
 from ._errors import BusyError, UnsupportedError, check, last_failure, rename
-from ._ids import ASSIGN, MATMUL
+from ._ids import ASSIGN, CAST, MATMUL
 from ._library import library, quick
 from ._meta import Meta
-from ._objects import SMALL, Tensor, collect, flush, fresh, from_array, meta, replace, retained, view
+from ._objects import SMALL, Tensor, collect, flush, fresh, meta, replace, retained, view
 from ._recording import asks
 from ._worker import SLICE_MS, run
 
@@ -226,6 +226,10 @@ class Operator:
         error = last_failure() if reason == FAILED else None
         if isinstance(error, UnsupportedError):
             return self._complex(arguments, error)
+        if self.number == CAST and isinstance(error, TypeError):
+            away = _default_place.casts[0](*arguments[:2])
+            if away is not None:
+                return away
         if error is not None and not isinstance(error, BusyError):
             raise error
         try:
@@ -294,11 +298,11 @@ class Operator:
 
 
 @functools.cache
-def results(keeps: str) -> dict[_dtype.DType, _dtype.DType]:
-    """The dtype of the result by that of the operands, as `Operator.keeps` says it."""
+def results(keeps: str) -> dict[int, _dtype.DType]:
+    """The dtype of the result by the number of that of the operands, as `Operator.keeps` says it."""
     if keeps == "test":
-        return dict.fromkeys(_dtype.ALL, _dtype.bool_)
-    return {d: d for d in _dtype.ALL if any(word in d.name for word in keeps.split())}
+        return {d.number: _dtype.bool_ for d in _dtype.ALL}
+    return {d.number: d for d in _dtype.ALL if any(word in d.name for word in keeps.split())}
 
 
 _operators: dict[Callable[..., Any], Operator] = {}  # by their functions
@@ -382,7 +386,7 @@ def written(out: Any, function: Callable[..., Tensor], *arguments: Any) -> bool:
             alike = True
         elif not beside(m, mine):
             return False
-    if not alike or kind is None or row.results.get(kind) is not mine.dtype:
+    if not alike or kind is None or row.results.get(kind.number) is not mine.dtype:
         return False
     if others:
         for x, (_, flags) in zip(operands, row.operands):
@@ -528,7 +532,7 @@ def mixed(general: Callable[..., Any], x: Tensor, y: Any, left: bool = False) ->
     left is True for y op x; NumPy arrays become tensors beside x.
     """
     if isinstance(y, np.ndarray):
-        y = from_array(y, meta(x).place)
+        y = _default_place.array_beside(y, meta(x).place)
     elif isinstance(y, (str, bytes)):  # == and != of other things are False and True, as in Python
         if spelled(general) == "multiply" and meta(x).numel == 1:
             return NotImplemented  # Python repeats the text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from . import _dtype, _recording
+from . import _dtype, _place, _recording
 from ._caller import called
 from ._convert import of_one_place
 from ._dtype import DType
@@ -21,6 +21,8 @@ from ._objects import Tensor, blank, from_array, memory, meta, retained
 
 if TYPE_CHECKING:
     import numpy.typing as npt  # importing it takes more than a millisecond
+
+    from ._place import Place
 
     Array = npt.NDArray[Any]
 
@@ -72,11 +74,17 @@ def computed(name: str, function: Callable[..., Any], *operands: Any, **attribut
         check_broadcast(name, *arrays)
     with np.errstate(all="ignore"):
         if isinstance(function, np.ufunc) and not attributes and max(a.size for a in arrays) >= SHARED:
-            return in_place_of_tensor(function, arrays, meta(tensors[0]).place)
+            return in_place_of_tensor(function, arrays, place_of(tensors))
         found = np.asarray(function(*arrays, **attributes))
     if found.dtype.kind in "cf":
         found = found.astype(kind if found.dtype.kind == "c" else kind.type().real.dtype, copy=False)
-    return from_array(found, meta(tensors[0]).place)
+    return from_array(found, place_of(tensors))
+
+
+def place_of(tensors: Sequence[Tensor]) -> Place:
+    """Where the result of tensors goes: with those that are on the CPU because an mps device lacks their dtype, if there are any."""
+    places = [meta(x).place for x in tensors]
+    return next(filter(_place.is_displaced, places), places[0])
 
 
 def held(operands: Sequence[Any]) -> list[Any]:
@@ -156,7 +164,8 @@ def chosen(condition: Tensor, x: Any, y: Any) -> Tensor:
     kind, wanted, kept = common((x, y)).numpy, condition.numpy(), held((x, y))
     arrays = [array(v, kind) for v in kept]
     check_broadcast("where", wanted, *arrays)
-    return from_array(np.where(wanted, arrays[0], arrays[1]), meta(condition).place)
+    where = place_of([v for v in (condition, x, y) if isinstance(v, Tensor)])
+    return from_array(np.where(wanted, arrays[0], arrays[1]), where)
 
 
 def axes(axis: tuple[int, ...] | None) -> tuple[int, ...] | None:

@@ -19,6 +19,7 @@ from ._call import into, renamed
 from ._caller import dimensions_text
 from ._convert import index, of_one_place, real, said, tensor
 from ._creation import full, linspace
+from ._displaced import together
 from ._errors import UnsupportedError
 from ._objects import Tensor, from_array, meta
 from ._sorting import axis_along, changes, ordered
@@ -365,6 +366,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, name:
         )
     if weights is not None:
         of_one_place("bincount", x, weights)
+        x, weights = together([x, weights])
     numbers = x.numpy()
     if numbers.size and numbers.min() < 0:
         raise ValueError(f"[bincount] x has a {numbers.min()}; want no negative number")
@@ -411,6 +413,7 @@ def histogram(
         raise UnsupportedError(f"[histogram] input is {meta(x).dtype.name}; want a real dtype")
     if weight is not None:
         of_one_place("histogram", x, tensor(weight, "histogram", "weight"))
+        x, weight = together([x, weight])
         if meta(weight).shape != meta(x).shape:
             raise ValueError(
                 f"[histogram] weight is {list(meta(weight).shape)} and input {list(meta(x).shape)}; want one shape"

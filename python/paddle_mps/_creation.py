@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import math
+import struct
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
@@ -12,11 +12,12 @@ import numpy as np
 from . import _complex, _default_place, _dlpack, _dtype, _operators, _place
 from ._call import into, renamed, resolve
 from ._caller import called
-from ._convert import FAR, scalar, whole
+from ._convert import FAR, REQUIRED, chosen, scalar, whole
 from ._dtype import DType, DTypeLike
-from ._errors import UnsupportedError
-from ._objects import Tensor, blank, from_array, meta
+from ._errors import SizeError, UnsupportedError, rename
+from ._objects import Tensor, address, blank, from_array, meta
 from ._place import Place
+from ._tracing import active as traced
 from ._tracing import paused
 
 if TYPE_CHECKING:
@@ -25,12 +26,19 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def where(place: PlaceLike | None, device: PlaceLike | None, dtype: DType | None = None) -> Place:
-    """The place that place= or device= names, or the current one for a dtype; both are a TypeError."""
+def where(place: PlaceLike | None, device: PlaceLike | None) -> Place:
+    """The place that place= or device= names, or the current one; both are a TypeError."""
     if place is not None and device is not None:
         raise TypeError(f"[{called('place')}] got place= and device=; want one of them")
     given = place if place is not None else device
-    return _default_place.holding(dtype) if given is None else _place.place(given)
+    return _place.current() if given is None else _place.place(given)
+
+
+def fit(dtype: DType, place: PlaceLike | None, device: PlaceLike | None) -> tuple[DType, Place]:
+    """A dtype, and the place of `where` for it: the current place may lack the dtype, see `_default_place.fit`."""
+    if place is None and device is None:
+        return _default_place.fit(dtype)
+    return dtype, where(place, device)
 
 
 def leaf(x: Tensor) -> Tensor:
@@ -83,7 +91,7 @@ def dims(shape: ShapeLike | None) -> tuple[int, ...]:
             return tuple(shape)  # type: ignore[arg-type]
     found = () if shape is None else whole("shape", shape)
     if found and min(found) < 0:
-        raise ValueError(f"[{called('shape')}] shape is {list(found)}; want dimensions from 0")
+        raise SizeError(f"[{called('shape')}] shape is {list(found)}; want dimensions from 0")
     return found
 
 
@@ -94,9 +102,14 @@ def floating(dtype: DTypeLike | None) -> DType:
 
 def sized(function: Function) -> Function:
     """`requiring`, which also lets the dimensions stand as arguments of their own, f(2, 3) for f([2, 3]), and takes size=."""
+    value = {"zeros": 0, "ones": 1}.get(function.__name__)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and value is not None and (not kwargs or (len(kwargs) == 1 and "dtype" in kwargs)):
+            made = usual(args[0], value, kwargs["dtype"] if kwargs else None)
+            if made is not None:
+                return made
         if len(args) > 1 and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
             args = (args,)
         if not kwargs:
@@ -147,9 +160,12 @@ def to_tensor(
         return shared(data, dtype, where(place, device))
     if isinstance(data, Tensor):
         given: Tensor = data.detach()
-        target = where(place, device, meta(given).dtype if dtype is None else _dtype.dtype(dtype))
-        copy: Tensor = given.to(target) if target != meta(given).place else given
-        return copy.cast(dtype or meta(given).dtype)
+        kind, target = fit(meta(given).dtype if dtype is None else _dtype.dtype(dtype), place, device)
+        if target == meta(given).place:
+            return _operators.cast(given, kind)
+        if target.kind == _place.CPU:
+            return _operators.cast(given.to(target), kind)
+        return _operators.cast(given, kind).to(target)
     if isinstance(data, (np.ndarray, np.generic)):
         array = np.asarray(data)
     elif isinstance(data, (bool, int, float, complex, list, tuple)):
@@ -160,7 +176,9 @@ def to_tensor(
         )
     if dtype is not None:
         array = converted(array, _dtype.dtype(dtype))
-    return from_array(array, where(place, device, _dtype.BY_NUMPY.get(array.dtype)))
+    if place is None and device is None:
+        return _default_place.placed(array)
+    return from_array(array, where(place, device))
 
 
 def from_python(data: Any, by_default: bool) -> np.ndarray[Any, Any]:
@@ -242,15 +260,13 @@ def page_aligned_empty(shape: ShapeLike, dtype: DTypeLike | None = None) -> np.n
     kind, sizes = floating(dtype).numpy, dims(shape)
     size = math.prod(sizes) * kind.itemsize
     memory = np.empty(-(-size // PAGE) * PAGE + PAGE, np.uint8)
-    start = -memory.ctypes.data % PAGE
+    start = -address(memory) % PAGE
     return memory[start : start + size].view(kind).reshape(sizes)
 
 
-@requiring
-@renamed(size="shape")
 def full(
-    shape: ShapeLike,
-    fill_value: Scalar | str | Tensor,
+    shape: ShapeLike = REQUIRED,
+    fill_value: Scalar | str | Tensor = REQUIRED,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -259,6 +275,7 @@ def full(
     place: PlaceLike | None = None,
     requires_grad: bool = False,
     pin_memory: bool = False,
+    size: ShapeLike | None = None,
 ) -> Tensor:
     """A tensor of one value.
 
@@ -269,14 +286,31 @@ def full(
             integers, too). Of a complex number a real dtype takes the real part.
         out: takes the result and is returned.
         device, place: where the tensor lives; None: the current place.
+        requires_grad: True for a leaf that gets a gradient.
+        size: another name of shape.
 
     Raises:
         TypeError: fill_value is of another type.
         ValueError: a dimension is negative, or the string is no number.
     """
-    refuse(pin_memory)
+    if size is not None:
+        shape = chosen("full", "shape", shape, REQUIRED, "size", size)
+    if pin_memory:
+        refuse(pin_memory)
     if plain(fill_value):
-        return constant(shape, fill_value, dtype, out, device, place)
+        made = constant(shape, fill_value, dtype, out, device, place)
+    else:
+        made = converted_full(shape, fill_value, dtype, out, device, place)
+    return leaf(made) if requires_grad else made
+
+
+def converted_full(
+    shape: Any, fill_value: Any, dtype: Any, out: Tensor | None, device: PlaceLike | None, place: PlaceLike | None
+) -> Tensor:
+    """`full` of what is no number yet, or not a plain one."""
+    if shape is REQUIRED or fill_value is REQUIRED:
+        missing = "shape" if shape is REQUIRED else "fill_value"
+        raise TypeError(f"full() missing a required argument: {missing!r}")
     if isinstance(fill_value, Tensor) and meta(fill_value).numel != 1:
         raise ValueError(f"[{called('full')}] fill_value has {meta(fill_value).numel} elements; want one")
     value = value_of(fill_value)
@@ -295,8 +329,7 @@ def full(
         dtype = _dtype.bool_ if isinstance(value, bool) else _dtype.default()
         if isinstance(value, _complex.NUMBERS) and not isinstance(fill_value, Tensor):
             dtype = _dtype.complex128
-    kind = _dtype.dtype(dtype)
-    return into(out, filled(dims(shape), value, kind, where(place, device, kind)))
+    return into(out, filled(dims(shape), value, *fit(_dtype.dtype(dtype), place, device)))
 
 
 def plain(value: Any) -> bool:
@@ -311,15 +344,57 @@ def constant(
     """A tensor of one real number: `full` without what other values need."""
     if pin_memory:
         refuse(pin_memory)
-    kind = floating(dtype)
-    made = filled(dims(shape), value, kind, where(place, device, kind))
+    if place is None and device is None:
+        made = usual(shape, value, dtype)
+        if made is not None:
+            return made if out is None else into(out, made)
+    made = filled(dims(shape), value, *fit(floating(dtype), place, device))
     return made if out is None else into(out, made)
+
+
+def usual(shape: Any, value: float, dtype: Any) -> Tensor | None:
+    """What `constant` makes at the current place, of arguments that programs usually pass; None for others.
+
+    It calls nothing but the operator, because calls of Python functions take most of the time of a small tensor.
+    """
+    if shape.__class__ is not list and shape.__class__ is not tuple:
+        return None
+    for n in shape:
+        if n.__class__ is not int or not 0 <= n < FAR:
+            return None
+    kind = _dtype.chosen_default[0] if dtype is None else dtype
+    if kind.__class__ is str:
+        kind = _dtype.NAMES.get(kind)
+    if kind.__class__ is not DType:
+        return None
+    if kind.is_complex or not _place.here:
+        return None
+    target = _place.here[0]
+    if target.kind != _place.CPU and kind.name in _default_place.RARE:
+        return None
+    return _operators.full(target.word, shape, value, kind)
+
+
+def room(function: str, shape: list[int], dtype: DType, place: Place) -> None:
+    """Raises what a result of a function would raise that there is no memory for, before work is done for it.
+
+    Raises:
+        ValueError: the shape has more bytes than addresses.
+        OutOfMemoryError: the place has not as much memory.
+    """
+    if traced():
+        return
+    try:
+        blank(tuple(shape), dtype, place)
+    except Exception as error:
+        rename(error, ("empty",), function)
+        raise
 
 
 def filled(shape: tuple[int, ...], value: Any, dtype: DType, place: Place) -> Tensor:
     if dtype.is_complex:
         return from_array(np.full(shape, value, dtype.numpy), place)
-    if value.__class__ is not float and isinstance(value, _complex.NUMBERS):
+    if value.__class__ is not float and value.__class__ is not int and isinstance(value, _complex.NUMBERS):
         value = float(value.real)
     return _operators.full(place.word, shape, value, dtype)
 
@@ -375,8 +450,7 @@ def empty(
 ) -> Tensor:
     """A tensor with undefined elements; see `full`."""
     refuse(pin_memory)
-    kind = floating(dtype)
-    return into(out, blank(dims(shape), kind, where(place, device, kind)))
+    return into(out, blank(dims(shape), *fit(floating(dtype), place, device)))
 
 
 def like(x: Tensor, dtype: DTypeLike | None, place: PlaceLike | None, device: PlaceLike | None) -> Any:
@@ -384,8 +458,25 @@ def like(x: Tensor, dtype: DTypeLike | None, place: PlaceLike | None, device: Pl
     if not isinstance(x, Tensor):
         raise TypeError(f"[{called('like')}] x is {type(x).__name__}; want a Tensor")
     m = meta(x)
-    given = m.place if place is None and device is None else where(place, device)
-    return m.shape, m.dtype if dtype is None else _dtype.dtype(dtype), given
+    kind, given = m.dtype if dtype is None else _dtype.dtype(dtype), m.place
+    if place is not None or device is not None:
+        given = where(place, device)
+    elif dtype is not None and kind is not m.dtype:
+        if not _place.is_displaced(given):
+            kind, given = _default_place.beside(kind, given)
+        elif called("like").endswith("_like") and not _default_place.lacks(_place.current(), kind):
+            given = _place.current()
+    return m.shape, kind, given
+
+
+def alike(x: Tensor, value: float) -> Tensor:
+    """One number in the shape, dtype and place of x."""
+    if not isinstance(x, Tensor):
+        like(x, None, None, None)  # raises
+    m = meta(x)
+    if m.dtype.is_complex:
+        return filled(m.shape, value, m.dtype, m.place)
+    return _operators.full(m.place.word, m.shape, value, m.dtype)
 
 
 @requiring
@@ -401,6 +492,8 @@ def zeros_like(
     pin_memory: bool = False,
 ) -> Tensor:
     """Zeros in the shape, and unless given the dtype and place, of x."""
+    if dtype is None and place is None and device is None and not pin_memory:
+        return alike(x, 0)
     refuse(pin_memory)
     shape, kind, target = like(x, dtype, place, device)
     return filled(shape, 0, kind, target)
@@ -419,6 +512,8 @@ def ones_like(
     pin_memory: bool = False,
 ) -> Tensor:
     """Ones in the shape, and unless given the dtype and place, of x."""
+    if dtype is None and place is None and device is None and not pin_memory:
+        return alike(x, 1)
     refuse(pin_memory)
     shape, kind, target = like(x, dtype, place, device)
     return filled(shape, 1, kind, target)
@@ -438,6 +533,8 @@ def full_like(
     pin_memory: bool = False,
 ) -> Tensor:
     """One value in the shape, and unless given the dtype and place, of x."""
+    if dtype is None and place is None and device is None and fill_value.__class__ is float and not pin_memory:
+        return alike(x, fill_value)  # type: ignore[arg-type]
     shape, kind, target = like(x, dtype, place, device)
     refuse(pin_memory)
     if plain(fill_value):
@@ -462,7 +559,6 @@ def empty_like(
     return blank(*like(x, dtype, place, device))
 
 
-@requiring
 def arange(
     start: Scalar | Tensor = 0,
     end: Scalar | Tensor | None = None,
@@ -488,19 +584,49 @@ def arange(
         refuse(pin_memory)
     if end is None:
         start, end = 0, start
-    bounds = [start, end, step]
+    if start.__class__ is int and end.__class__ is int and step.__class__ is int and dtype is None and out is None:
+        quick = usual_range(start, end, step, place, device) if not requires_grad else None  # type: ignore[arg-type]
+        if quick is not None:
+            return quick
     ints = start.__class__ is end.__class__ is step.__class__ is int
-    usual = ints or REAL.issuperset(map(type, bounds))
-    if not usual or not -FAR < start + end + step < FAR or not -FAR < start < FAR or not -FAR < end < FAR or step == 0:
-        bounds = checked(bounds)
-    fraction = not ints and any(isinstance(b, float) for b in bounds)
-    kind = (_dtype.default() if fraction else _dtype.int64) if dtype is None else _dtype.dtype(dtype)
+    if not between(start, end, step, ints):
+        start, end, step = checked([start, end, step])
+    kind = _dtype.int64
+    if dtype is not None:
+        kind = _dtype.dtype(dtype)
+    elif not ints and (isinstance(start, float) or isinstance(end, float) or isinstance(step, float)):
+        kind = _dtype.chosen_default[0]
     if not ints and not kind.is_floating:
-        bounds = [int(b) for b in bounds]
-    made = counted(bounds[0], bounds[1], bounds[2], kind, where(place, device, kind))
-    return made if out is None else into(out, made)
+        start, end, step = int(start), int(end), int(step)
+    if place is None and device is None and kind.name not in _default_place.RARE:
+        made = counted(start, end, step, kind, _place.current())
+    else:
+        made = counted(start, end, step, *fit(kind, place, device))
+    if out is not None:
+        made = into(out, made)
+    return leaf(made) if requires_grad else made
 
 
+def usual_range(start: int, end: int, step: int, place: PlaceLike | None, device: PlaceLike | None) -> Tensor | None:
+    """What `arange` makes of ints, as `usual` does; None for ints that need a check."""
+    if place is not None or device is not None or step == 0 or not _place.here:
+        return None
+    if not (-FAR < start < FAR and -FAR < end < FAR and -FAR < step < FAR):
+        return None
+    count = -((start - end) // step)
+    return _operators.range(_place.here[0].word, start, step, count if count > 0 else 0, _dtype.int64)
+
+
+def between(start: Any, end: Any, step: Any, ints: bool) -> bool:
+    """Whether start, end and step of arange are numbers far from the ends of the range of int64, and the step is not 0."""
+    if ints:
+        return bool(-FAR < start < FAR and -FAR < end < FAR and -FAR < step < FAR and step != 0)
+    if not REAL.issuperset((start.__class__, end.__class__, step.__class__)):
+        return False
+    return bool(-AFAR < start < AFAR and -AFAR < end < AFAR and -AFAR < step < AFAR and step != 0)
+
+
+AFAR = float(FAR)  # a float is compared with it in half the time
 REAL = frozenset({int, float})
 
 
@@ -526,7 +652,7 @@ def counted(start: Any, end: Any, step: Any, dtype: DType, place: Place) -> Tens
     count = -((start - end) // step) if exact else steps(start, end, step, dtype)
     if count >= 2**63:
         raise ValueError(f"[arange] start, end and step are {[start, end, step]}; want fewer than 2**63 elements")
-    return _operators.range(place.word, start, step, max(count, 0), dtype)
+    return _operators.range(place.word, start, step, count if count > 0 else 0, dtype)
 
 
 def steps(start: float, end: float, step: float, dtype: DType) -> int:
@@ -534,6 +660,14 @@ def steps(start: float, end: float, step: float, dtype: DType) -> int:
 
     A difference or quotient of float32 numbers that is rounded to float64 and then to float32 is the one that is rounded once.
     """
+    if step != 0:
+        found = (end - start) / step
+        fine = (start + end) * 1024.0, start * 1024.0, step * 1024.0
+        if (
+            float(found).is_integer() and -4096 < found < 4096 and -4096 < start < 4096 and -4096 < end < 4096
+            and fine[0].is_integer() and fine[1].is_integer() and fine[2].is_integer()
+        ):  # fmt: skip
+            return int(found)  # multiples of 1 / 1024 of at most 24 bits: nothing is rounded in either dtype
     rounded = single if dtype is _dtype.float32 else float
     size = rounded(step)
     if size == 0:
@@ -542,17 +676,22 @@ def steps(start: float, end: float, step: float, dtype: DType) -> int:
     return math.ceil(found) if math.isfinite(found) else 2**63
 
 
+SINGLE = struct.Struct("=f")
+
+
 def single(number: float) -> float:
     """The nearest float32; an infinity beyond the largest."""
-    return ctypes.c_float(number).value
+    try:
+        nearest: float = SINGLE.unpack(SINGLE.pack(number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    return nearest
 
 
-@requiring
-@renamed(end="stop", steps="num")
 def linspace(
-    start: Scalar | Tensor,
-    stop: Scalar | Tensor,
-    num: int | float | Tensor,
+    start: Scalar | Tensor = REQUIRED,
+    stop: Scalar | Tensor = REQUIRED,
+    num: int | float | Tensor = REQUIRED,
     dtype: DTypeLike | None = None,
     name: str | None = None,
     *,
@@ -560,24 +699,48 @@ def linspace(
     device: PlaceLike | None = None,
     place: PlaceLike | None = None,
     requires_grad: bool = False,
+    end: Scalar | Tensor | None = None,
+    steps: int | float | Tensor | None = None,
 ) -> Tensor:
     """num values at equal distances from start to stop, both included; of an integer dtype without their fractions,
     as start and stop are beforehand.
 
+    Args:
+        end, steps: other names of stop and num.
+
     Raises:
         ValueError: num is negative.
     """
-    given = num if plain(num) else value_of(num)
-    if not plain(given) and scalar(given) is None:
-        raise TypeError(f"[linspace] num is {given!r}; want a number")
-    count, kind = int(given), floating(dtype)
-    target = where(place, device, kind)
+    if end is not None or steps is not None:
+        stop = chosen("linspace", "stop", stop, REQUIRED, "end", end)
+        num = chosen("linspace", "num", num, REQUIRED, "steps", steps)
+    if num is REQUIRED or stop is REQUIRED or start is REQUIRED:
+        missing = "start" if start is REQUIRED else "stop" if stop is REQUIRED else "num"
+        raise TypeError(f"linspace() missing a required argument: {missing!r}")
+    given = num
+    if num.__class__ is not int:
+        given = num if plain(num) else value_of(num)
+        if not plain(given) and scalar(given) is None:
+            raise TypeError(f"[linspace] num is {given!r}; want a number")
+    count = int(given)
+    kind = _dtype.chosen_default[0] if dtype is None else _dtype.dtype(dtype)
+    if place is None and device is None and kind.name not in _default_place.RARE:
+        target = _place.here[0] if _place.here else _place.current()
+    else:
+        kind, target = fit(kind, place, device)
     if count < 0:
         raise ValueError(f"[linspace] num is {count}; want a number from 0")
     if count == 0:
         return into(out, blank((0,), kind, target))
-    bounds = value_of(start), value_of(stop)
+    first: Any = start
+    last: Any = stop
+    if first.__class__ is not float and first.__class__ is not int:
+        first = value_of(first)
+    if last.__class__ is not float and last.__class__ is not int:
+        last = value_of(last)
     if kind.is_integer:
-        bounds = int(bounds[0]), int(bounds[1])
-    made = _operators.linspace(target.word, *bounds, count, kind)
-    return made if out is None else into(out, made)
+        first, last = int(first), int(last)
+    made = _operators.linspace(target.word, first, last, count, kind)
+    if out is not None:
+        made = into(out, made)
+    return leaf(made) if requires_grad else made

@@ -5,7 +5,6 @@ A diagonal is a view: it has the stride of both axes together. What writes a dia
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable
@@ -18,10 +17,10 @@ from ._array import flatten
 from ._call import into, renamed
 from ._caller import axes_text
 from ._convert import index, real, tensor
-from ._creation import arange, filled, floating, refuse, requiring, to_tensor, value_of, where
+from ._creation import arange, filled, fit, floating, refuse, requiring, room, to_tensor, value_of, where
 from ._dtype import DTypeLike
 from ._errors import UnsupportedError, errors_of
-from ._indexing import fill, fill_part
+from ._indexing import fill
 from ._inplace import in_place
 from ._objects import Tensor, from_array, meta
 
@@ -55,7 +54,7 @@ def eye(
     refuse(pin_memory)
     rows = size_of("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else size_of("eye", "num_columns", num_columns)
-    kind, on = floating(dtype), where(place, device)
+    kind, on = fit(floating(dtype), place, device)
     if _tracing.active():  # where sizes may be open, and the count and the strides of a diagonal are no sizes
         down, across = (arange(n, dtype="int64", place=on) for n in (rows, columns))
         return into(out, _operators.cast(_operators.equal(down.unsqueeze(1), across), kind))
@@ -141,7 +140,7 @@ def put_line(function: str, x: Tensor, diagonal_of: Callable[[Tensor], Tensor], 
     wanted = meta(diagonal_of(x)).shape
     if meta(y).shape != wanted:
         raise AssertionError(f"[{function}] y has shape {list(meta(y).shape)}; want {list(wanted)}")
-    fill_part(x, diagonal_of, y)
+    fill(diagonal_of(x), y)
 
 
 @errors_of("fill_diagonal_tensor_")
@@ -180,12 +179,12 @@ def fill_diagonal_(x: Tensor, value: Scalar, offset: int = 0, wrap: bool = False
     if len(shape) < 2:
         raise ValueError(f"[fill_diagonal_] x has shape {list(shape)}; want at least two axes")
     if len(shape) > 2:
-        fill_part(x, lambda t: steep(t, offset), value)
+        fill(steep(x, offset), value)
         return x
     rows, columns = shape
     last = rows if wrap else min(rows, 1)
     for row in range(0, last, columns + 1):
-        fill_part(x, functools.partial(band, row=row, offset=offset), value)
+        fill(band(x, row, offset), value)
     return x
 
 
@@ -240,7 +239,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
         return _operators.assign(line(x, offset, 0, 1))
     size = (shape[0] if shape else 1) + abs(index("offset", offset))
     made = filled((size, size), padding_value, meta(x).dtype, meta(x).place)
-    fill_part(made, lambda t: line(t, offset, 0, 1), x)
+    fill(line(made, offset, 0, 1), x)
     return made
 
 
@@ -277,7 +276,7 @@ def diag_embed(input: Tensor | Sequence[Any], offset: int = 0, dim1: int = -2, d
     sizes = iter(shape[:-1])
     dims = [size if a in (first, second) else next(sizes) for a in range(len(shape) + 1)]
     made = filled(tuple(dims), 0, meta(x).dtype, meta(x).place)
-    fill_part(made, lambda t: line(t, offset, first, second), x)
+    fill(line(made, offset, first, second), x)
     return made
 
 
@@ -346,7 +345,7 @@ def tril_indices(
     Raises:
         TypeError: a size is no int from 0, the offset no int, or the dtype neither int32 nor int64.
     """
-    return indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
+    return indices("tril_indices", True, row, col, offset, dtype, device)
 
 
 def triu_indices(
@@ -364,17 +363,37 @@ def triu_indices(
         TypeError: a size is no int from 0, or the offset no int.
         UnsupportedError: the dtype is neither int32 nor int64.
     """
-    return indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
+    return indices("triu_indices", False, row, col, offset, dtype, device)
 
 
-def indices(function: str, of: Any, row: Any, col: Any, offset: Any, dtype: DTypeLike, device: Any) -> Tensor:
+def indices(function: str, lower: bool, row: Any, col: Any, offset: Any, dtype: DTypeLike, device: Any) -> Tensor:
+    """The indices of a triangle. Memory for the result is allocated first, so that a size beyond it is refused at once."""
     rows = size_of(function, "row", row)
     columns = rows if col is None else size_of(function, "col", col)
     kind = _dtype.dtype(dtype)
     if kind is not _dtype.int64 and kind is not _dtype.int32:
         raise UnsupportedError(f"[{function}] dtype is {kind.name}; want int64 or int32")
-    found = np.array(of(rows, index("offset", offset), columns), kind.numpy)
-    return from_array(found.reshape(2, -1), where(None, device))
+    place, diagonal = where(None, device), index("offset", offset)
+    if lower:  # row i has min(i + diagonal + 1, columns) of them
+        first, end = max(-diagonal, 0), rows
+        first = min(first, end)
+        full = min(max(columns - diagonal - 1, first), end)  # rows from this one on have all columns
+        count = triangular(first + diagonal + 1, full + diagonal) + (end - full) * columns
+    else:  # row i has columns - max(i + diagonal, 0)
+        first, end = 0, max(min(rows, columns - diagonal), 0)
+        full = min(max(-diagonal, 0), end)  # rows before this one have all columns
+        count = full * columns + triangular(columns - diagonal - end + 1, columns - diagonal - full)
+    room(function, [2, count], kind, place)
+    i = np.arange(first, end, dtype=np.int64)
+    starts = np.zeros_like(i) if lower else np.maximum(i + diagonal, 0)
+    lengths = np.minimum(i + diagonal + 1, columns) if lower else columns - starts
+    j = np.arange(count, dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths)
+    return from_array(np.array([np.repeat(i, lengths), j], kind.numpy), place)
+
+
+def triangular(first: int, last: int) -> int:
+    """The sum of all integers from first to last; 0 if there are none."""
+    return (first + last) * (last - first + 1) // 2 if last >= first else 0
 
 
 __all__ = [

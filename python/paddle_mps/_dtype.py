@@ -86,7 +86,7 @@ NAMES.update(
     }
 )
 _COMPUTED = (float16, bfloat16, float32, float64)
-_default = [float32]
+chosen_default = [float32]  # the dtype of floats that are given without one
 
 
 def dtype(value: DTypeLike) -> DType:
@@ -106,12 +106,12 @@ def dtype(value: DTypeLike) -> DType:
 
 def get_default_dtype() -> str:
     """The name of the dtype of floating-point tensors whose dtype is not given: "float32" at first."""
-    return _default[0].name
+    return chosen_default[0].name
 
 
 def default() -> DType:
     """get_default_dtype as a DType."""
-    return _default[0]
+    return chosen_default[0]
 
 
 def set_default_dtype(d: DTypeLike) -> None:
@@ -126,4 +126,4 @@ def set_default_dtype(d: DTypeLike) -> None:
     known = None if d is float or d is None else dtype(d)
     if known not in _COMPUTED:
         raise TypeError(f"[set_default_dtype] got {d!r}; want float16, bfloat16, float32 or float64")
-    _default[0] = known
+    chosen_default[0] = known

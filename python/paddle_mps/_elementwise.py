@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from . import _complex, _grad, _operators, _ops, _tracing
 from ._arithmetic import clip, clip_, divide, divide_, subtract, subtract_
 from ._array import bits
 from ._call import into, renamed, take
-from ._convert import listed, numeric, one_number, real, scalar, tensor
+from ._convert import REQUIRED, chosen, described, listed, numeric, one_number, real, scalar, tensor
 from ._creation import full_0d
 from ._dtype import DType, bool_, float16, float32, float64, int16, int32, int64
 from ._errors import TracingError, UnsupportedError, outside_of_programs
@@ -64,7 +64,7 @@ def of_dtypes(x: Any, name: str, *dtypes: DType) -> Tensor:
 
 def of_floats(x: Any, name: str) -> Tensor:
     """A floating-point tensor; Paddle has no kernel for others."""
-    dtype = meta(tensor(x, name, "x")).dtype
+    dtype = described(x, name, "x").dtype
     if not dtype.is_floating:
         raise UnsupportedError(f"[{name}] x is {dtype.name}; want a floating-point tensor")
     given: Tensor = x
@@ -73,7 +73,7 @@ def of_floats(x: Any, name: str) -> Tensor:
 
 def alike(x: Any, y: Any, name: str) -> None:
     """Checks that two operands are tensors of one dtype, for functions that do not promote."""
-    first, second = meta(tensor(x, name, "x")).dtype, meta(tensor(y, name, "y")).dtype
+    first, second = described(x, name, "x").dtype, described(y, name, "y").dtype
     if first is not second:
         raise ValueError(f"[{name}] x is {first.name} and y {second.name}; want one dtype")
 
@@ -166,8 +166,8 @@ def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
     if meta(x).place.kind == CPU and meta(x).numel and not asks(x):
         try:
             return frexp_in_numpy(x)
-        except TracingError:
-            pass
+        except TracingError as error:
+            error.handled()
     usual = _operators.logical_and(_operators.isfinite(x), x != 0)
     mantissa = _operators.where(usual, x, full_0d(x, 0.5))
     exponent = _operators.cast(usual, meta(x).dtype) * 0
@@ -246,6 +246,7 @@ def logit(x: Tensor, eps: float | Tensor | None = None, name: str | None = None)
     # x / (1 - x) is 1 + 2 * (x - 0.5) / (1 - x).
     offset, rest = x - 0.5, 1 - x
     middle = _operators.abs(offset) <= 0.25
+    offset = _operators.where(middle, offset, full_0d(x, 0))  # log1p of -1 has an infinite slope
     return _operators.where(middle, _operators.log1p(2 * offset / rest), _operators.log(x / rest))
 
 
@@ -591,7 +592,7 @@ def signed(x: Tensor, name: str) -> Tensor:
 def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """sqrt(x * x + y * y), element by element, for tensors that broadcast; integers as float32.
 
-    As in Paddle, squares that overflow make the result infinite.
+    Neither overflows nor underflows on the way: numbers whose squares would are scaled by a power of 2 first.
 
     Raises:
         TypeError: x or y is no tensor, or the dtypes do not promote to one.
@@ -600,11 +601,39 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     first, second = meta(of_tensor(x, "hypot")).dtype, meta(of_tensor(y, "hypot", "y")).dtype
     if first is second and first.is_floating and first.itemsize == 2:
         return _operators.cast(hypot(_operators.cast(x, float32), _operators.cast(y, float32)), first)
-    return _grad.root(_operators.square(x) + _operators.square(y))
+    if first.is_complex or first.is_floating is not second.is_floating:
+        return _grad.root(_operators.square(x) + _operators.square(y))
+    if not first.is_floating:
+        x, y = fractional(x), fractional(y)
+    largest = _operators.maximum(_operators.abs(x.detach()), _operators.abs(y.detach()))
+    far = SQUARES[meta(largest).dtype.itemsize]
+    one = full_0d(largest, 1)
+    scale = _operators.where(largest < far.low, full_0d(largest, far.up), one)
+    scale = _operators.where(largest > far.high, full_0d(largest, far.down), scale)
+    scaled = [_operators.square(_operators.multiply(v, scale)) for v in (x, y)]
+    return _operators.divide(_grad.root(scaled[0] + scaled[1]), scale)
 
 
-@renamed(input="x", other="y")
-def copysign(x: Tensor, y: Tensor | Scalar, name: str | None = None) -> Tensor:
+class Squares(NamedTuple):
+    """Numbers whose squares are far from the ends of a dtype, and factors for those below and above."""
+
+    low: float
+    high: float
+    up: float
+    down: float
+
+
+SQUARES = {4: Squares(2.0**-40, 2.0**60, 2.0**100, 2.0**-70), 8: Squares(2.0**-450, 2.0**500, 2.0**600, 2.0**-600)}
+
+
+def copysign(
+    x: Tensor = REQUIRED,
+    y: Tensor | Scalar = REQUIRED,
+    name: str | None = None,
+    *,
+    input: Tensor | None = None,
+    other: Tensor | Scalar | None = None,
+) -> Tensor:
     """|x| with the sign of y, that of a zero or nan too, for tensors that broadcast.
 
     Args:
@@ -615,6 +644,12 @@ def copysign(x: Tensor, y: Tensor | Scalar, name: str | None = None) -> Tensor:
         TypeError: the dtypes do not promote to one.
         ValueError: x is no tensor, or the shapes do not broadcast.
     """
+    if input is not None or other is not None:
+        x = chosen("copysign", "x", x, REQUIRED, "input", input)
+        y = chosen("copysign", "y", y, REQUIRED, "other", other)
+    number = y.__class__ is float or isinstance(y, Tensor)
+    if number and isinstance(x, Tensor) and meta(x).dtype.is_floating:
+        return _operators.copysign(x, y)
     known = scalar(y)
     if known is not None:
         if meta(tensor(x, "copysign", "x")).dtype.is_floating:
@@ -658,7 +693,7 @@ def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def lcm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The least common multiple |x * y| / gcd(x, y), element by element; 0 if x or y is. Products wrap around.
+    """The least common multiple |x / gcd(x, y) * y|, element by element; 0 if x or y is. Products wrap around.
 
     Args:
         x, y: tensors of one dtype, int32 or int64, that broadcast.
@@ -670,7 +705,7 @@ def lcm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """
     common = _operators.gcd(tensor(x, "lcm", "x"), tensor(y, "lcm", "y"))
     safe = _operators.where(common == 0, full_0d(common, 1), common)
-    return _operators.floor_divide(_operators.abs(_operators.multiply(x, y)), safe)
+    return _operators.abs(_operators.multiply(_operators.floor_divide(x, safe), y))
 
 
 def true_divide(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:

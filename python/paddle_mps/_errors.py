@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
@@ -18,6 +19,20 @@ class OutOfMemoryError(MemoryError, RuntimeError):
 
 class UnsupportedError(NotImplementedError):
     """The device or the package does not support this. Every NotImplementedError is a RuntimeError."""
+
+
+class GradientError(ValueError, RuntimeError, AssertionError):
+    """A backward pass cannot be made: of what is no tensor, for a gradient of another shape, or of what was changed in place or is freed.
+    Paddle raises one of the three, by case.
+    """
+
+
+class SizeError(ValueError, RuntimeError):
+    """A size is negative. Paddle raises a RuntimeError in random functions, a ValueError in others."""
+
+
+class NoCudaError(UnsupportedError, ValueError):
+    """A CUDA device is asked for. Paddle raises a ValueError or a RuntimeError, by function."""
 
 
 class DeviceError(RuntimeError):
@@ -44,6 +59,32 @@ class ShaderError(SyntaxError, RuntimeError):
 
 class TracingError(RuntimeError):
     """A function that is being traced for `paddle.jit` wants elements of a tensor, which has none yet."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        _thread.unhandled, _thread.latest = unhandled() + 1, str(self)
+
+    def handled(self) -> None:
+        """For functions of the package that go on without the elements: a function that is traced is none the worse for it."""
+        count_unhandled(unhandled() - 1)
+
+
+_thread = threading.local()
+
+
+def unhandled() -> int:
+    """How many tracing errors of this thread there were, less those of `count_unhandled` and `handled`."""
+    return getattr(_thread, "unhandled", 0)
+
+
+def latest_unhandled() -> str:
+    """The message of the latest one."""
+    return getattr(_thread, "latest", "")
+
+
+def count_unhandled(count: int) -> None:
+    """Sets that number: a trace does so when it ends."""
+    _thread.unhandled = count
 
 
 class BusyError(RuntimeError):
@@ -78,6 +119,13 @@ EXCEPTIONS: dict[int, type[Exception]] = {
 }
 
 
+INVALID_HANDLE = 8
+# The library's words for a handle that was freed. A tensor of the package has a live one, but for the moment in which another
+# thread gives it a new one.
+_STALE = re.compile(r"^\[([^\]]*)\] .* is null, freed or not of a tensor; want a live tensor")
+_CHANGED = r"[\1] another thread has changed a tensor in place during the call; want a lock around both, or a copy"
+
+
 def exception(error: int | None) -> Exception:
     """The exception for an owned `pmps_error *`, which is freed."""
     if not error:
@@ -85,6 +133,8 @@ def exception(error: int | None) -> Exception:
     code = quick.pmps_error_code(error)
     message = quick.pmps_error_message(error).decode("utf-8", "replace")
     quick.pmps_error_free(error)
+    if code == INVALID_HANDLE:
+        message = _STALE.sub(_CHANGED, message)
     return EXCEPTIONS.get(code, RuntimeError)(message)
 
 

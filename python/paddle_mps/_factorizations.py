@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _dtype, _operators
+from . import _default_place, _dtype, _operators
 from . import _matrix_gradients as _rules
 from ._call import into
 from ._convert import flag, of_one_place, real, tensor
 from ._derivative import derivative_of_real, without_derivative
 from ._errors import UnsupportedError
 from ._lapack import Numbers, adjoint, checked, counts, elements, matrices, numbers, result, singular_values
-from ._objects import Tensor, from_array, meta
+from ._objects import Tensor, meta
 from ._place import device_name
 from ._precision import fractional, rounded
 from ._products import of_one_dtype
@@ -201,7 +201,7 @@ def cofactors(x: Tensor) -> Tensor:
 
     With x = U @ diag(S) @ VH that is det(U) * det(VH) * U @ diag(products of all but one of S) @ VH.
     """
-    u, s, vh = np.linalg.svd(matrices("det", x, True))
+    u, s, vh = checked("det", np.linalg.svd, matrices("det", x, True))
     others = np.where(np.eye(s.shape[-1], dtype=bool), 1.0, s[..., None, :]).prod(-1)
     sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
     return result(sign * np.matmul(u * others[..., None, :], vh), x)
@@ -350,7 +350,7 @@ def general(name: str, x: Tensor) -> Any:
         raise ValueError(f"[{name}] x has shape {list(m.shape)}; want [..., n, n]")
     if m.dtype.itemsize < 4 or not (m.dtype.is_floating or m.dtype.is_complex):
         raise UnsupportedError(f"[{name}] x is {m.dtype.name}; want float32, float64, complex64 or complex128")
-    if not m.place.is_cpu_place():
+    if not _default_place.has_complex(m.place):
         raise TypeError(f"[{name}] x is on {device_name(m.place)}; want x.cpu(): the results are complex")
     return x.numpy().astype(np.complex128 if m.dtype.is_complex else np.float64)
 
@@ -359,7 +359,8 @@ def complex_result(values: Any, x: Tensor) -> Tensor:
     """Values as a tensor of complex64 for x of single precision, else of complex128."""
     single = meta(x).dtype in (_dtype.float32, _dtype.complex64)
     with np.errstate(all="ignore"):
-        return from_array(np.asarray(values).astype(np.complex64 if single else np.complex128), meta(x).place)
+        made = np.asarray(values).astype(np.complex64 if single else np.complex128)
+    return _default_place.array_beside(made, meta(x).place)
 
 
 @derivative_of_real(_rules.householder_product, "x", "tau")
@@ -446,7 +447,7 @@ def matrix_rank(
     if tol is not None and (atol is not None or rtol is not None):
         raise ValueError("[matrix_rank] got tol with atol or rtol; want one of them")
     a = matrices("matrix_rank", x, bool(hermitian))
-    sizes = np.abs(np.linalg.eigvalsh(a)) if hermitian else singular_values("matrix_rank", x)
+    sizes = np.abs(checked("matrix_rank", np.linalg.eigvalsh, a)) if hermitian else singular_values("matrix_rank", x)
     largest = sizes.max(-1, initial=0.0)
     precision = PRECISION[meta(x).dtype.name] * max(a.shape[-2:])
     known = [numbers("matrix_rank", v) if isinstance(v, Tensor) else v for v in (tol, atol, rtol)]

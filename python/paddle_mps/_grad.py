@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
+import sys
 import threading
 from collections.abc import Sequence
 from typing import Any, Callable, TypeVar
 
 from . import _dtype, _operators
 from ._convert import tensor
-from ._errors import check
-from ._library import Deleter, library, quick
+from ._errors import GradientError, check
+from ._holding import callbacks
+from ._library import library, quick
 from ._objects import Tensor, flush, graded_leaf, is_grad_enabled, meta, view
 from ._objects import grad_info as info
 from ._recording import asks, refuse
@@ -160,50 +161,9 @@ def regardless(value: Tensor, x: Tensor) -> Tensor:
 
 
 def compact(x: Tensor) -> Tensor:
-    """x, as a contiguous copy where a view with strides of its own would have no gradient."""
-    return _operators.assign(x) if not x.is_contiguous() and asks(x) else x
-
-
-class Callbacks:
-    """Objects that the library calls back, by the number that it knows them by."""
-
-    def __init__(self) -> None:
-        self._numbers = itertools.count(1)
-        self._objects: dict[int, Any] = {}
-        self._failed = threading.local()
-        self.deleter = Deleter(self.drop)
-
-    def add(self, what: Any) -> int:
-        """Keeps an object until the library calls the deleter with its number."""
-        number = next(self._numbers)
-        self._objects[number] = what
-        return number
-
-    def drop(self, number: int) -> None:
-        """Forgets an object."""
-        self._objects.pop(number, None)
-
-    def call(self, number: int, work: Callable[[Any], None]) -> int:
-        """Does work with an object; 1 after an exception, which `check` raises."""
-        try:
-            work(self._objects[number])
-        except BaseException as error:  # it goes on in Python, behind the library
-            self._failed.error = error
-            return 1
-        return 0
-
-    def check(self, error: int | None) -> None:
-        """Raises what a pass has returned, or what a callback has raised in it."""
-        failed, self._failed.error = getattr(self._failed, "error", None), None
-        try:
-            check(error)
-        except Exception:
-            if failed is not None:
-                raise failed from None
-            raise
-
-
-callbacks = Callbacks()
+    """x, as a contiguous copy where a view with strides of its own would have no gradient: of a leaf that is not contiguous, which
+    nothing may be written into."""
+    return _operators.assign(x) if not x.is_contiguous() and asks(x) and x.is_leaf else x
 
 
 def handed_over(x: Any, who: str) -> int:
@@ -216,6 +176,26 @@ def handed_over(x: Any, who: str) -> int:
 def handles(tensors: Sequence[Tensor | None]) -> Any:
     """An array of handles, 0 for None."""
     return (ctypes.c_uint64 * max(len(tensors), 1))(*[0 if x is None else x._handle for x in tensors])
+
+
+# Passes that hooks and functions of a user may start inside of one another, and twice the calls of Python that each takes. Where
+# Python has no room for a call, ctypes prints the RecursionError of a hook and goes on without it: this limit comes before.
+NESTED, FRAMES = 100, 16
+_passes = threading.local()
+
+
+def passes() -> int:
+    """How many passes this thread is in.
+
+    Raises:
+        RecursionError: too many: a hook starts a pass, which calls a hook that starts one, and so on without an end.
+    """
+    depth = getattr(_passes, "depth", 0)
+    if depth >= min(NESTED, sys.getrecursionlimit() // FRAMES):
+        raise RecursionError(
+            f"[backward] hooks or PyLayers have started {depth} passes inside of one another; want hooks that end"
+        )
+    return depth
 
 
 def run_pass(
@@ -242,27 +222,38 @@ def run_pass(
         retain_graph,
         create_graph,
     )
+    depth = passes()
     flush()  # what the forward pass has left must not be there at the peak of this one
     before = quick.pmps_grad_set_enabled(create_graph)  # of hooks and functions that are called back
     try:
+        _passes.depth = depth + 1
         callbacks.check(library.pmps_grad_backward(ctypes.byref(given), made))
     finally:
+        _passes.depth = depth
         quick.pmps_grad_set_enabled(before)
     return [view(handle) if handle else None for handle in made[: len(to or ())]]
 
 
 def listed(x: Any, who: str, name: str) -> list[Tensor]:
     """One tensor, or several in a list or tuple."""
-    return [tensor(t, who, name) for t in (x if isinstance(x, (list, tuple)) else [x])]
+    return [tensor_of_pass(t, who, name) for t in (x if isinstance(x, (list, tuple)) else [x])]
+
+
+def tensor_of_pass(x: Any, who: str, name: str) -> Tensor:
+    """A tensor; what is none raises a GradientError."""
+    try:
+        return tensor(x, who, name)
+    except ValueError as error:
+        raise GradientError(*error.args) from None
 
 
 def beside(x: Any, count: int, who: str, name: str) -> list[Tensor | None]:
     """As many gradients as tensors; None where one is left out."""
     if x is None:
         return [None] * count
-    given = [None if t is None else tensor(t, who, name) for t in (x if isinstance(x, (list, tuple)) else [x])]
+    given = [None if t is None else tensor_of_pass(t, who, name) for t in (x if isinstance(x, (list, tuple)) else [x])]
     if len(given) != count:
-        raise ValueError(f"[{who}] {name} has {len(given)} tensors; want {count}")
+        raise GradientError(f"[{who}] {name} has {len(given)} tensors; want {count}")
     return given
 
 
@@ -275,8 +266,8 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False)
         retain_graph: keep what was recorded, so that another pass can go over it.
 
     Raises:
-        ValueError: a gradient has another shape than its tensor; what was recorded was freed by a pass before; or a
-            tensor that a gradient reads was changed in place.
+        GradientError: a gradient has another shape than its tensor; what was recorded was freed by a pass before; or a
+            tensor that a gradient reads was changed in place. It is a ValueError, a RuntimeError and an AssertionError.
         UnsupportedError: an operator on the way has no gradient yet.
     """
     of = listed(tensors, "backward", "tensors")
@@ -308,7 +299,8 @@ def grad(
         no_grad_vars: tensors that gradients do not go through.
 
     Raises:
-        ValueError: an input is unused; and as `backward`.
+        ValueError: an input is unused.
+        GradientError: as in `backward`; or an argument is no tensor.
     """
     if not only_inputs:
         raise ValueError("[grad] only_inputs is False; want True")

@@ -163,13 +163,13 @@ class GradientMethods:
             A handle whose remove() ends that.
 
         Raises:
-            ValueError: the tensor has stop_gradient=True.
+            GradientError: the tensor has stop_gradient=True. It is a RuntimeError, as in Paddle.
         """
         if not callable(hook):
             raise TypeError(f"[register_hook] hook is {type(hook).__name__}; want a function")
         number, user = ctypes.c_uint64(), _grad.callbacks.add(hook)
         try:
-            check(
+            _grad.callbacks.check(
                 library.pmps_tensor_add_grad_hook(
                     self._handle, _seen, _grad.callbacks.deleter, user, ctypes.byref(number)
                 )

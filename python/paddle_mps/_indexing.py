@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from . import _complex, _dtype, _grad, _operators
-from ._builtin import builtin
+from . import _complex, _default_place, _dtype, _operators
+from ._builtin import KEY, builtin
 from ._call import NONE, again, writer
 from ._caller import called
 from ._creation import full_0d, to_tensor
-from ._gradient_functions import connect
 from ._library import quick
-from ._objects import Tensor, meta, retained, view
+from ._objects import Tensor, meta, view
 from ._stream import drain
 from ._structs import ViewItem
 
@@ -48,7 +47,7 @@ def _viewed(arguments: tuple[Any, ...], reason: int) -> Tensor | None:
 
 
 # The view x[key] for a key of ints, slices of ints, None and an ellipsis; None for one with anything else.
-viewed: Callable[[Tensor, Any], Tensor | None] = builtin("index", 0, _viewed)
+viewed: Callable[[Tensor, Any], Tensor | None] = builtin("index", KEY, _viewed)
 
 
 def get(x: Tensor, key: Any) -> Tensor:
@@ -86,9 +85,6 @@ def put(x: Tensor, key: Any, value: Any) -> None:
         IndexError: an index is out of range, or a mask has another shape than the axes it is for.
         ValueError: value does not broadcast, is of a wrong type, or an item of key is not an index.
     """
-    if _grad.asks(x, value):
-        recorded(x, value, lambda t: get(t, key), lambda t, v: put(t, key, v))
-        return
     base = viewed(x, key)
     if base is not None:
         fill(base, value)
@@ -121,55 +117,6 @@ def whole_numbers(index: Tensor) -> bool:
     """Whether the dtype is one of an index tensor."""
     dtype = meta(index).dtype
     return dtype is _dtype.int64 or dtype is _dtype.int32
-
-
-def fill_part(x: Tensor, part: Callable[[Tensor], Tensor], value: Any) -> None:
-    """Writes a value into a view that part makes of x."""
-    if _grad.asks(x, value):
-        recorded(x, value, part, lambda t, v: fill(part(t), v))
-    else:
-        fill(part(x), value)
-
-
-def recorded(x: Tensor, value: Any, read: Callable[[Tensor], Tensor], write: Callable[[Tensor, Any], None]) -> None:
-    """write(x, value), where x or value has a gradient: x becomes what a function computes of both.
-
-    Args:
-        read: the part of a tensor like x that write writes.
-    """
-    _grad.graded_leaf(x, "setitem")
-    inputs = [retained(x._handle)]
-    if isinstance(value, Tensor):
-        inputs.append(value)
-    with _grad.no_grad():
-        write(x, value)
-    connect(Replaced(read, write, inputs), inputs, [x])
-
-
-class Replaced:
-    """x with a value in a part of it, for the backward pass: the gradient of x is 0 there, and value has what is there."""
-
-    def __init__(
-        self, read: Callable[[Tensor], Tensor], write: Callable[[Tensor, Any], None], inputs: Sequence[Tensor]
-    ) -> None:
-        self.read, self.write, self.metas = read, write, [meta(x) for x in inputs]
-
-    def backward(self, grads: Sequence[Tensor]) -> list[Tensor]:
-        """The gradients of x, and of value if it is a tensor."""
-        (dy,) = grads
-        dx = _operators.assign(dy)
-        if _grad.asks(dx):
-            recorded(dx, 0, self.read, self.write)
-        else:
-            self.write(dx, 0)
-        if len(self.metas) == 1:
-            return [dx]
-        m, found = self.metas[1], self.read(dy)
-        extra = len(meta(found).shape) - len(m.shape)
-        axes = [i for i, d in enumerate(meta(found).shape) if i < extra or m.shape[i - extra] != d]
-        if axes:
-            found = _operators.sum(found, axes, None, False)
-        return [dx, _operators.cast(_operators.reshape(found, m.shape), m.dtype).to(m.place)]
 
 
 def translate(x: Tensor, key: Any) -> tuple[list[Any], list[tuple[int, Tensor]]]:
@@ -412,7 +359,7 @@ def beside(value: Any, x: Tensor) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray):
-        return to_tensor(value, place=meta(x).place)
+        return _default_place.array_beside(value, meta(x).place)
     if isinstance(value, (bool, int, float)) or (isinstance(value, _complex.NUMBERS) and meta(x).dtype.is_complex):
         return full_0d(x, value)
     raise ValueError(

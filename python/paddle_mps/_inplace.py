@@ -8,7 +8,7 @@ from . import _grad, _operators
 from ._call import take, tensor, written
 from ._caller import called
 from ._errors import rename
-from ._objects import Tensor, meta
+from ._objects import Tensor, asked, meta
 
 
 def in_place(
@@ -28,13 +28,13 @@ def in_place(
     """
     name = function.__name__
     mine = tensor(x, name + "_", "x")
-    if _grad.is_grad_enabled():  # else nothing is refused
+    if asked and _grad.is_grad_enabled():  # else nothing is refused
         _grad.graded_leaf(mine, name + "_")
     try:
         if operator is not None and written(mine, operator, mine, *arguments):
             return mine
         # A gradient may read what x was, so that the function gets a copy.
-        operand = _operators.assign(mine) if _grad.asks(mine) else mine
+        operand = _operators.assign(mine) if _grad.asks(mine, *arguments) else mine
         result = function(operand, *arguments)
     except Exception as error:
         rename(error, [name], called(f"{name}_"))

@@ -77,10 +77,20 @@ def counts(values: Any, x: Tensor, dtype: type[Any]) -> Tensor:
     return from_array(np.ascontiguousarray(values, dtype).reshape(np.shape(values)), meta(x).place)
 
 
-def checked(name: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """What a function of NumPy answers; its LinAlgError is a ValueError."""
+# LAPACK repeats these until they converge. For some matrices with infinities that is never, and nothing interrupts them.
+ITERATIVE = (np.linalg.svd, np.linalg.pinv, np.linalg.eigh, np.linalg.eigvalsh, np.linalg.eig, np.linalg.eigvals)
+
+
+def checked(name: str, function: Callable[..., Any], a: Any, *arguments: Any, **options: Any) -> Any:
+    """What a function of NumPy answers for matrices a; its LinAlgError is a ValueError.
+
+    Raises:
+        ValueError: there is no result, or the function is iterative and an element is infinite or nan.
+    """
+    if function in ITERATIVE and not np.isfinite(a).all():
+        raise ValueError(f"[{name}] the matrices have elements that are infinite or nan; want finite ones")
     try:
-        return function(*arguments, **options)
+        return function(a, *arguments, **options)
     except np.linalg.LinAlgError as error:
         raise ValueError(f"[{name}] {error}; want matrices that have a result") from None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _default_place, _dtype, _tensor_file
 from ._errors import UnsupportedError
-from ._objects import Tensor, from_array
+from ._objects import Tensor
 from ._source import Readable, Source
 from ._unpickle import Array, Function, Kind, Machine, Raw
 
@@ -250,7 +250,7 @@ def _tensor(array: np.ndarray[Any, Any], source: Source, at: int) -> Tensor:
         names = ", ".join(d.name for d in _dtype.ALL)
         raise source.error(f"got an array of {array.dtype}; want one of {names}, or return_numpy=True", at)
     try:
-        return from_array(array, _default_place.holding(_dtype.BY_NUMPY[array.dtype]))
+        return _default_place.placed(array)
     except ValueError as error:  # more dimensions than a tensor may have
         raise source.error(str(error), at) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +11,11 @@ from . import _dtype, _operators, _place
 from ._array import reshaped
 from ._call import renamed
 from ._caller import axes_text, called
-from ._convert import index, listed, one_number, tensor, whole
-from ._creation import converted, filled, floating, like, refuse, requiring, to_tensor, value_of, where
+from ._convert import MOST_PARTS, index, listed, one_number, tensor, whole
+from ._creation import converted, filled, floating, like, refuse, requiring, room, to_tensor, value_of
+from ._default_place import placed
 from ._dtype import DType, DTypeLike
-from ._errors import UnsupportedError
+from ._errors import SizeError, UnsupportedError
 from ._objects import Tensor, blank, from_array, meta
 from ._shapes import meshgrid
 
@@ -45,7 +45,7 @@ def logspace(
         raise ValueError(f"[logspace] num is {count}; want a number from 1")
     exponents = np.linspace(first, last, count)
     powers = np.power(root, exponents)
-    return from_array(converted(powers, kind), where(None, None))
+    return placed(converted(powers, kind))
 
 
 @renamed(input="x", N="n")
@@ -64,6 +64,8 @@ def vander(x: Tensor, n: int | None = None, increasing: bool = False, name: str 
     count = m.shape[0] if n is None else index("n", n)
     if count < 0:
         raise ValueError(f"[vander] n is {count}; want a number from 0")
+    if count > MOST_PARTS:
+        raise ValueError(f"[vander] n is {count}; want at most {MOST_PARTS}")
     if not count or not m.numel:
         return filled((m.shape[0], count), 0, m.dtype, m.place)
     column = _operators.reshape(x, [m.shape[0], 1])
@@ -108,9 +110,32 @@ def combinations(x: Tensor, r: int = 2, with_replacement: bool = False, name: st
         raise ValueError(f"[combinations] r is {r!r}; want an int from 0")
     if r == 0:
         return filled((0,), 0, m.dtype, m.place)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    chosen = np.array(list(choose(range(m.shape[0]), r)), np.int64).reshape(-1, r)
+    n, distance = m.shape[0], 0 if with_replacement else 1
+    last = n - distance * (r - 1)  # the first element is below this one, the next below one more
+    count = choices(n if distance else n + r - 1, r) if last > 0 else 0
+    if count < 0:
+        raise ValueError(f"[combinations] there are more than 2**62 of {r} of {n} elements; want fewer")
+    if not count:
+        return filled((0, r), 0, m.dtype, m.place)
+    room("combinations", [count, r], m.dtype, m.place)
+    chosen = np.arange(last, dtype=np.int64)[:, None]
+    for column in range(1, r):  # each row with all elements that may follow its last one
+        starts = chosen[:, -1] + distance
+        lengths = last + distance * column - starts
+        ends = np.cumsum(lengths)
+        following = np.arange(ends[-1]) - np.repeat(ends - lengths - starts, lengths)
+        chosen = np.column_stack([np.repeat(chosen, lengths, 0), following])
     return _operators.index(x, [from_array(chosen, m.place)])
+
+
+def choices(n: int, r: int) -> int:
+    """How many ways there are to choose r of n; -1 for more than 2**62, which take long to compute."""
+    few, found = min(r, n - r), 1
+    for i in range(few):  # at least doubles it from the second half on, and never makes it smaller
+        found = found * (n - i) // (i + 1)
+        if found > 2**62:
+            return -1
+    return found
 
 
 def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Tensor:
@@ -202,7 +227,7 @@ def sizes(size: Any, more: Sequence[int]) -> tuple[int, ...]:
     """
     found = whole("size", (size, *more) if more else size)
     if any(n < 0 for n in found):
-        raise ValueError(f"[{called('size')}] size is {list(found)}; want dimensions from 0")
+        raise SizeError(f"[{called('size')}] size is {list(found)}; want dimensions from 0")
     return found
 
 

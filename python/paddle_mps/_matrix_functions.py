@@ -204,11 +204,16 @@ def wanted(name: str, q: int | None, a: Numbers, checked: bool) -> int:
     return min(max(rank, 0), most)
 
 
+MOST_ROUNDS = 1000  # of an iteration that converges in a few
+
+
 def lowrank(name: str, x: Tensor, a: Numbers, rank: int, niter: int | None) -> tuple[Tensor, Tensor, Tensor]:
     """The factors of an approximation to matrices."""
     rounds = 2 if niter is None else index("niter", niter)
     if rounds < 0:
         raise ValueError(f"[{name}] niter is {rounds}; want a number from 0")
+    if rounds > MOST_ROUNDS:
+        raise ValueError(f"[{name}] niter is {rounds}; want at most {MOST_ROUNDS}")
     wide = a.shape[-2] < a.shape[-1]
     tall = adjoint(a) if wide else a
     basis = orthonormal(np.matmul(tall, directions(tall.shape[-1], rank, x)))

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Callable, NamedTuple, NoReturn
 
+from ._objects import attributes
 from ._surface import NAMES
 
 if TYPE_CHECKING:
@@ -54,9 +55,10 @@ KINDS = {
 _NUMPY = "until then compute it with NumPy from x.numpy() and pass the result to paddle.to_tensor"
 _GRADIENTS = "until then write a paddle.autograd.PyLayer, which saves what its gradient needs"
 _LAYERS = "until then keep the weights in tensors and call paddle.nn.functional"
-_TRAINING = "there is no training yet; until then train with PaddlePaddle"
+_TRAINING = "there is no training yet; until then train with PaddlePaddle, on a Mac with its CPU"
 _STATIC = "there is no static graph mode; operators run when they are called"
 _ONE_DEVICE = "a program uses the devices of one machine: place='mps:0' and Tensor.to"
+_ONE_PROCESS = "until then a program is one process; leave the calls out"
 _CUDA = "use paddle.mps, which has the same functions for the Apple GPU"
 _INTEGERS = "use paddle.uint8 or a signed type"
 _INTERNAL = "it is internal to PaddlePaddle; use the public functions of paddle"
@@ -66,16 +68,10 @@ _DATA = "until then read batches with NumPy and paddle.to_tensor"
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "paddle": (
-        Rule(
-            2,
-            "they are functions of paddle.nn.functional",
-            "adaptive_avg_pool1d conv1d conv2d conv3d group_norm layer_norm",
-        ),
         Rule(3, _LAYERS, "Model ParamAttr LazyGuard create_parameter flops summary"),
         Rule(3, _TRAINING, "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype"),
-        Rule(3, "use paddle.save", "async_save clear_async_save_task_queue"),
         Rule(3, _DATA, "batch"),
-        Rule(0, _ONE_DEVICE, "DataParallel"),
+        Rule(3, _ONE_PROCESS, "DataParallel"),
         Rule(0, _STATIC, "IrGuard ir_guard check_shape"),
         Rule(0, _TORCH, "enable_compat disable_compat use_compat_guard compat"),
         Rule(0, _INTEGERS, "uint16 uint32 uint64"),
@@ -98,32 +94,20 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             0,
             _SPARSE,
-            "coalesce cols crows dense_dim indices is_coalesced is_dense is_selected_rows is_sparse is_sparse_coo "
-            "is_sparse_csr nnz rows get_selected_rows sparse_dim to_dense to_sparse_coo to_sparse_csr values",
+            "coalesce cols crows dense_dim indices is_coalesced "
+            "nnz rows get_selected_rows sparse_dim to_dense to_sparse_coo to_sparse_csr values",
         ),
-        Rule(0, _ONE_DEVICE, "is_dist num_shard placements process_mesh"),
+        Rule(0, _ONE_DEVICE, "num_shard placements process_mesh"),
         Rule(
             0,
             _INTERNAL,
-            "block get_map_tensor get_tensor is_same_shape layout reconstruct_from_ set_string_list set_tensor "
-            "set_vocab type value",
+            "block get_map_tensor get_tensor reconstruct_from_ set_string_list set_tensor set_vocab type value",
         ),
         Rule(0, "memory is the CPU's and the GPU's at once, so nothing is to be pinned", "pin_memory"),
-        Rule(-1, "use x.mps()", "cuda"),
-        Rule(-1, "use x.place.is_mps_place()", "is_cuda"),
-        Rule(-1, "use x.place and x.device", "get_device"),
         Rule(1, _NUMPY),
     ),
     "paddle.nn": (Rule(3, _LAYERS),),
     "paddle.nn.functional": (
-        Rule(
-            1,
-            "until then compose it from the operators of paddle",
-            "pad one_hot normalize log_softmax linear cosine_similarity celu elu elu_ gelu glu hardshrink hardsigmoid "
-            "hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ log_sigmoid logsigmoid maxout mish prelu relu relu6 "
-            "relu_ rrelu selu sigmoid silu softmax softmax_ softplus softshrink softsign swiglu swish tanh tanh_ "
-            "tanhshrink thresholded_relu thresholded_relu_",
-        ),
         Rule(
             0,
             "it is a fused kernel for CUDA; use the operators that it fuses",
@@ -151,15 +135,15 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.regularizer": (Rule(3, _TRAINING),),
     "paddle.vision": (Rule(3, "until then prepare images with Pillow and NumPy"),),
     "paddle.jit": (Rule(3, "until then call the function as it is: operators run when they are called"),),
-    "paddle.static": (Rule(3, "until then pass shapes and dtypes by hand", "InputSpec"), Rule(0, _STATIC)),
-    "paddle.distributed": (Rule(0, _ONE_DEVICE),),
+    "paddle.static": (Rule(0, _STATIC),),
+    "paddle.distributed": (Rule(3, _ONE_PROCESS),),
     "paddle.device": (
-        Rule(-1, _CUDA, "cuda get_cudnn_version get_stream_from_external ipc_collect is_current_stream_capturing"),
-        Rule(0, "its devices are none of a Mac's; use paddle.CPUPlace or paddle.MPSPlace", "xpu IPUPlace XPUPlace"),
+        Rule(-1, _CUDA, "get_stream_from_external ipc_collect"),
+        Rule(0, "a Mac has no such device; use paddle.CPUPlace or paddle.MPSPlace", "xpu"),
         Rule(1, "use paddle.mps"),
     ),
     "paddle.device.cuda": (Rule(-1, _CUDA),),
-    "paddle.device.xpu": (Rule(0, "its devices are none of a Mac's; use paddle.mps"),),
+    "paddle.device.xpu": (Rule(0, "a Mac has no such device; use paddle.mps"),),
     "paddle.cuda": (Rule(-1, _CUDA),),
     "paddle.profiler": (Rule(0, _INTERNAL),),
     "paddle.tensor": (Rule(-1, "its functions are in paddle itself"),),
@@ -168,7 +152,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.version": (Rule(0, "it names a library that paddle_mps does not use"),),
     "paddle.compat": (Rule(0, _TORCH),),
     "paddle.sparse": (Rule(0, _SPARSE),),
-    "paddle.distribution": (Rule(0, "use paddle.normal, paddle.uniform and formulas for densities"),),
+    "paddle.distribution": (Rule(3, "until then use paddle.normal, paddle.uniform and formulas for densities"),),
     "paddle.quantization": (Rule(0, "there are no quantized layers; use float16 or bfloat16"),),
     "paddle.audio": (Rule(0, "use librosa or scipy.signal, and paddle.to_tensor"),),
     "paddle.text": (Rule(0, "read the data with NumPy and paddle.to_tensor"),),
@@ -183,10 +167,18 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "paddle.onnx": (Rule(3, "export with PaddlePaddle; `paddle.onnx.load` runs ONNX files"),),
     "paddle.sysconfig": (Rule(0, "it names files of PaddlePaddle; the C header is include/paddlemps.h"),),
+    "paddle.utils.unique_name": (Rule(3, "until then number the names yourself"),),
     "paddle.utils": (
-        Rule(-1, "use `python -m paddle_mps.selftest --quick`", "run_check"),
+        Rule(3, "until then count names yourself", "unique_name"),
+        Rule(3, "until then download the file yourself", "download"),
         Rule(0, "it serves PaddlePaddle's own code; use Python's standard library"),
     ),
+}
+
+
+# Names of old programs, which Paddle itself has no longer.
+REMOVED = {
+    "paddle.fluid": "use paddle.nn for its layers and dygraph, paddle.optimizer, paddle.io, and paddle.to_tensor for to_variable",
 }
 
 
@@ -204,6 +196,8 @@ def rule(namespace: str, name: str) -> Rule | None:
 
 def explanation(namespace: str, name: str) -> str | None:
     """What an error says about a public name of Paddle that is missing; None: Paddle has no such name."""
+    if f"{namespace}.{name}" in REMOVED:
+        return f"[{namespace}] {name} was removed from PaddlePaddle: {REMOVED[f'{namespace}.{name}']}"
     found = rule(namespace, name)
     return None if found is None else f"[{namespace}] {name} {KINDS[found.tier]}: {found.advice}"
 
@@ -225,6 +219,16 @@ def getter(module: ModuleType, namespace: str) -> Callable[[str], ModuleType]:
     return missing
 
 
+def lister(module: ModuleType, namespace: str) -> Callable[[], list[str]]:
+    """The `__dir__` of such a module: its public names and Paddle's, without what it has imported for itself."""
+
+    def listed() -> list[str]:
+        public = {*getattr(module, "__all__", ()), *NAMES[namespace].split()}
+        return [name for name in vars(module) if name in public or name.startswith("_")]
+
+    return listed
+
+
 class Absent:
     """An attribute of Tensor that does not exist, and says why. `hasattr` is False."""
 
@@ -241,10 +245,10 @@ class Absent:
 
 
 class Present(type):
-    """The class of classes with absent attributes: `dir` leaves those out."""
+    """The class of classes with absent attributes: `dir` leaves those out, and attributes that a program has set on a tensor."""
 
     def __dir__(cls) -> list[str]:
-        return [name for name in super().__dir__() if name not in absent or hasattr(cls, name)]
+        return [name for name in super().__dir__() if not (name in absent or name in attributes) or hasattr(cls, name)]
 
 
 absent = {name: Absent(name) for name in NAMES["paddle.Tensor"].split()}
@@ -256,7 +260,7 @@ class AbsentMethods(metaclass=Present):
     __slots__ = ()
 
     def __dir__(self) -> list[str]:
-        return dir(type(self))
+        return sorted({*dir(type(self)), *[name for name in attributes if hasattr(self, name)]})
 
 
 for _name, _absent in absent.items():
@@ -287,6 +291,7 @@ def explain(package: str) -> None:
         if module is None:
             continue
         vars(module)["__getattr__"] = getter(module, namespace)
+        vars(module)["__dir__"] = lister(module, namespace)
         # Only for a module with a path does `from module import name` ask the finders of imports.
         vars(module).setdefault("__path__", [])
     if not any(isinstance(finder, Finder) for finder in sys.meta_path):

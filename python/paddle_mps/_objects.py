@@ -1,6 +1,7 @@
 """Tensors as objects: how one is made from a handle, described and freed.
 
-A tensor has three slots, and one for what a program marks it with. `_handle` is its handle in the library, which it
+A tensor has three slots, one for what a program marks it with, its name and attributes of the program's own, and one that is empty
+but for the time of a collection. `_handle` is its handle in the library, which it
 owns. `_meta` is its description by the library, None until it is needed. `_shape` is its shape if it is small and
 owns its memory, one tuple for all tensors of that shape, else None. Only tensors with a `_shape` are freed late,
 because a view may keep a large storage alive.
@@ -32,21 +33,71 @@ SMALL = 4096  # elements; work on fewer takes a few microseconds and may keep th
 new = object.__new__
 
 
+put = object.__setattr__
+attributes: set[str] = set()  # names that programs have given to attributes of tensors
+
+
+class Attribute:
+    """An attribute of tensors that a program has set on one of them. The others do not have it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Base | None, owner: type | None = None) -> Any:
+        marks = getattr(x, "_marks", {})
+        if self.name not in marks:
+            raise AttributeError(
+                f"{'type object ' * (x is None)}'Tensor' {'object ' * (x is not None)}has no attribute {self.name!r}"
+            )
+        return marks[self.name]
+
+    def __set__(self, x: Base, value: Any) -> None:
+        if not hasattr(x, "_marks"):
+            _set_marks(x, {})
+        x._marks[self.name] = value
+
+    def __delete__(self, x: Base) -> None:
+        self.__get__(x)
+        del x._marks[self.name]
+
+
 class Base:
     """The part of a tensor that owns its handle."""
 
-    __slots__ = ("__weakref__", "_handle", "_marks", "_meta", "_shape")
+    __slots__ = ("__weakref__", "_handle", "_link", "_marks", "_meta", "_shape")
 
     _handle: int
-    _marks: dict[str, Any]  # what a program has set: name, persistable; absent at first
+    _link: Any  # while a collection runs: see _holding.py
+    _marks: dict[str, Any]  # what a program has set: name, persistable, attributes of its own; absent at first
     _meta: Meta
     _shape: tuple[int, ...] | None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an attribute; one that tensors do not have becomes the program's own, as in Paddle.
+
+        A `__dict__` would make each tensor larger and slower to make. So the first of a name adds a descriptor to the class.
+        """
+        try:
+            put(self, name, value)
+        except AttributeError:
+            if any(name in vars(cls) for cls in type(self).__mro__):  # of a property or a method
+                raise
+            attributes.add(name)
+            setattr(Base, name, Attribute(name))
+            put(self, name, value)
 
     def __del__(self, free: Callable[[int], None] = quick.pmps_tensor_free) -> None:
         handle = getattr(self, "_handle", 0)  # absent if the tensor could not be completed
         if handle:
             free(handle)
 
+
+# What __setattr__ does for the slots, without its cost.
+_set_handle, _set_marks, _set_meta, _set_shape = (
+    vars(Base)[name].__set__ for name in ("_handle", "_marks", "_meta", "_shape")
+)
 
 # A built-in function where possible: while Python code runs, a signal handler may raise, and in __del__ that
 # exception would be lost, and the handle with it.
@@ -95,7 +146,8 @@ def meta(x: Tensor) -> Meta:
         pass
     while True:
         handle = x._handle
-        x._meta = found = ask(handle)
+        found = ask(handle)
+        _set_meta(x, found)
         if x._handle == handle:
             return found
         del x._meta  # another thread has replaced the tensor meanwhile
@@ -104,16 +156,17 @@ def meta(x: Tensor) -> Meta:
 def view(handle: int) -> Tensor:
     """A tensor that owns a new handle, whose memory other tensors may share."""
     x: Tensor = new(_class[-1])
-    x._shape = None
-    x._handle = handle
+    _set_shape(x, None)
+    _set_handle(x, handle)
     return x
 
 
 def fresh(handle: int) -> Tensor:
     """A tensor that owns a new handle to memory that no other tensor shares."""
     x = view(handle)
-    x._meta = m = ask(handle)
-    x._shape = m.shape if m.numel <= SMALL else None
+    m = ask(handle)
+    _set_meta(x, m)
+    _set_shape(x, m.shape if m.numel <= SMALL else None)
     return x
 
 
@@ -180,7 +233,8 @@ def made_here(x: Tensor) -> bool:
 def replace(x: Tensor, result: Tensor) -> None:
     """Replaces the handle of x by another one to the view of result."""
     made = ctypes.c_uint64()
-    check(quick.pmps_tensor_retain(result._handle, byref(made)))
+    with _replacing:  # else another thread might free the handle of x that this one has read
+        check(quick.pmps_tensor_replace(x._handle, result._handle, byref(made)))
     described = ask(made.value)
     if _builtin.traces and information(made.value).traced and not (information(x._handle).traced or made_here(x)):
         quick.pmps_tensor_free(made.value)
@@ -190,9 +244,9 @@ def replace(x: Tensor, result: Tensor) -> None:
     with _replacing:
         old = x._handle
         # In this order: what another thread reads meanwhile leads it to the longer path, or is asked anew.
-        x._shape = None
-        x._handle = made.value
-        x._meta = described
+        _set_shape(x, None)
+        _set_handle(x, made.value)
+        _set_meta(x, described)
     quick.pmps_tensor_free(old)
 
 
@@ -200,7 +254,7 @@ def blank(shape: tuple[int, ...], dtype: _dtype.DType, place: Place) -> Tensor:
     """A tensor with undefined elements."""
     handle = ctypes.c_uint64()
     array = (ctypes.c_int64 * len(shape))(*shape)
-    check(library.pmps_tensor_empty(byref(place.struct), dtype.number, len(shape), array, byref(handle)))
+    check(library.pmps_tensor_empty(byref(place.target), dtype.number, len(shape), array, byref(handle)))
     return fresh(handle.value)
 
 
@@ -214,16 +268,28 @@ def memory(x: Tensor) -> np.ndarray[Any, Any]:
     return np.frombuffer(memoryview(room), m.dtype.numpy).reshape(m.shape)
 
 
+def address(array: np.ndarray[Any, Any]) -> int:
+    """Where the elements of an array are.
+
+    NumPy imports a module for `ctypes`, which fails when the interpreter is ending. The other way is slower.
+    """
+    try:
+        return array.ctypes.data
+    except ImportError:
+        return int(array.__array_interface__["data"][0])
+
+
 def from_array(array: np.ndarray[Any, Any], place: Place) -> Tensor:
     """A tensor with a copy of an array; arrays of uint16 hold bfloat16."""
-    if array.dtype not in _dtype.BY_NUMPY:
+    kind = _dtype.BY_NUMPY.get(array.dtype)
+    if kind is None:
         names = ", ".join(str(d) for d in _dtype.BY_NUMPY)
         raise ValueError(f"[{called('to_tensor')}] the data is {array.dtype}; want one of {names}")
-    data = np.ascontiguousarray(array).reshape(array.shape)
+    data = array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
     shape = (ctypes.c_int64 * data.ndim)(*data.shape)
     handle = ctypes.c_uint64()
-    number, address = _dtype.BY_NUMPY[data.dtype].number, ctypes.c_void_p(data.ctypes.data)
-    check(library.pmps_tensor_from_host(byref(place.struct), number, data.ndim, shape, address, byref(handle)))
+    start = ctypes.c_void_p(address(data))
+    check(library.pmps_tensor_from_host(byref(place.target), kind.number, data.ndim, shape, start, byref(handle)))
     return fresh(handle.value)
 
 
@@ -232,6 +298,7 @@ __all__ = [
     "Base",
     "Meta",
     "Tensor",
+    "address",
     "ask",
     "blank",
     "collect",

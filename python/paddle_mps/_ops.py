@@ -360,7 +360,7 @@ def bitwise_xor_(x, y, name=None):
 
 
 def logaddexp(x=REQUIRED, y=REQUIRED, name=None, *, out=None, input=None, other=None):
-    """log(exp(x) + exp(y)); nan for equal infinities.
+    """log(exp(x) + exp(y)); of equal infinities the same.
 
     Args:
         x (Tensor): computed in any floating-point dtype.
@@ -1999,6 +1999,252 @@ def i1e(x=REQUIRED, name=None, *, out=None, input=None):
     if input is not None:
         x = chosen("i1e", "x", x, REQUIRED, "input", input)
     return _operators.i1e(x) if out is None else computed(out, _operators.i1e, x)
+
+
+def elu(x=REQUIRED, alpha=1, name=None, *, out=None, input=None):
+    """x above zero, alpha * (exp(x) - 1) elsewhere.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        alpha (float): what the result approaches far below zero, negated.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("elu", "x", x, REQUIRED, "input", input)
+    return _operators.elu(x, alpha) if out is None else computed(out, _operators.elu, x, alpha)
+
+
+def elu_(x, alpha=1, name=None):
+    """`elu`, whose result takes the place of x; returns x."""
+    return in_place(elu, x, alpha, operator=_operators.elu)
+
+
+def hardtanh(x=REQUIRED, min=-1, max=1, name=None, *, out=None, input=None):
+    """min(max(x, min), max); nan stays.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        min (float): the least result.
+        max (float): the largest result.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("hardtanh", "x", x, REQUIRED, "input", input)
+    return _operators.hardtanh(x, min, max) if out is None else computed(out, _operators.hardtanh, x, min, max)
+
+
+def hardtanh_(x, min=-1, max=1, name=None):
+    """`hardtanh`, whose result takes the place of x; returns x."""
+    return in_place(hardtanh, x, min, max, operator=_operators.hardtanh)
+
+
+def relu6(x=REQUIRED, name=None, *, out=None, input=None):
+    """min(max(x, 0), 6); nan stays.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("relu6", "x", x, REQUIRED, "input", input)
+    return _operators.relu6(x) if out is None else computed(out, _operators.relu6, x)
+
+
+def hardsigmoid(x=REQUIRED, slope=0.1666667, offset=0.5, name=None, *, out=None, input=None):
+    """slope * x + offset between 0 and 1.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        slope (float): factor of x, rounded to float32.
+        offset (float): what is added, rounded to float32.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("hardsigmoid", "x", x, REQUIRED, "input", input)
+    return _operators.hardsigmoid(x, slope, offset) if out is None else computed(out, _operators.hardsigmoid, x, slope, offset)
+
+
+def hardswish(x=REQUIRED, name=None, *, out=None, input=None):
+    """x * min(max(x + 3, 0), 6) / 6.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("hardswish", "x", x, REQUIRED, "input", input)
+    return _operators.hardswish(x) if out is None else computed(out, _operators.hardswish, x)
+
+
+def hardshrink(x=REQUIRED, threshold=0.5, name=None, *, out=None, input=None):
+    """x where x <= -threshold or x >= threshold, 0 with the sign of x elsewhere.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        threshold (float): elements nearer to zero become zero.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("hardshrink", "x", x, REQUIRED, "input", input)
+    return _operators.hardshrink(x, threshold) if out is None else computed(out, _operators.hardshrink, x, threshold)
+
+
+def softsign(x=REQUIRED, name=None, *, out=None, input=None):
+    """x / (1 + |x|); nan for infinities.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("softsign", "x", x, REQUIRED, "input", input)
+    return _operators.softsign(x) if out is None else computed(out, _operators.softsign, x)
+
+
+def tanhshrink(x=REQUIRED, name=None, *, out=None, input=None):
+    """x - tanh(x).
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("tanhshrink", "x", x, REQUIRED, "input", input)
+    return _operators.tanhshrink(x) if out is None else computed(out, _operators.tanhshrink, x)
+
+
+def thresholded_relu(x=REQUIRED, threshold=1, value=0, name=None, *, out=None, input=None):
+    """x above threshold, value elsewhere.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        threshold (float): what elements have to exceed.
+        value (float): the result for all others.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("thresholded_relu", "x", x, REQUIRED, "input", input)
+    return _operators.thresholded_relu(x, threshold, value) if out is None else computed(out, _operators.thresholded_relu, x, threshold, value)
+
+
+def thresholded_relu_(x, threshold=1, value=0, name=None):
+    """`thresholded_relu`, whose result takes the place of x; returns x."""
+    return in_place(thresholded_relu, x, threshold, value, operator=_operators.thresholded_relu)
+
+
+def log_sigmoid(x=REQUIRED, name=None, *, out=None, input=None):
+    """log(1 / (1 + exp(-x))), without overflow.
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("log_sigmoid", "x", x, REQUIRED, "input", input)
+    return _operators.log_sigmoid(x) if out is None else computed(out, _operators.log_sigmoid, x)
+
+
+logsigmoid = log_sigmoid
+
+
+def mish(x=REQUIRED, name=None, *, out=None, input=None):
+    """x * tanh(log(1 + exp(x))).
+
+    Args:
+        x (Tensor): computed in any floating-point dtype.
+        name: a label, as in Paddle; nothing depends on it.
+        out (Tensor): takes the result, in its own dtype, and is returned.
+
+    Returns:
+        A tensor of x's shape.
+
+    Raises:
+        ValueError: x is not a tensor.
+        UnsupportedError: the operator has no kernel for the dtype.
+    """
+    if input is not None:
+        x = chosen("mish", "x", x, REQUIRED, "input", input)
+    return _operators.mish(x) if out is None else computed(out, _operators.mish, x)
 
 
 class Methods:

@@ -649,6 +649,75 @@ def i1(
 def i1e(
     x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
 ) -> Tensor: ...
+def elu(
+    x: Tensor = ...,
+    alpha: float = 1,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+) -> Tensor: ...
+def elu_(x: Tensor = ..., alpha: float = 1, name: str | None = None) -> Tensor: ...
+def hardtanh(
+    x: Tensor = ...,
+    min: float = -1,
+    max: float = 1,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+) -> Tensor: ...
+def hardtanh_(x: Tensor = ..., min: float = -1, max: float = 1, name: str | None = None) -> Tensor: ...
+def relu6(
+    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+) -> Tensor: ...
+def hardsigmoid(
+    x: Tensor = ...,
+    slope: float = 0.1666667,
+    offset: float = 0.5,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+) -> Tensor: ...
+def hardswish(
+    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+) -> Tensor: ...
+def hardshrink(
+    x: Tensor = ...,
+    threshold: float = 0.5,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+) -> Tensor: ...
+def softsign(
+    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+) -> Tensor: ...
+def tanhshrink(
+    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+) -> Tensor: ...
+def thresholded_relu(
+    x: Tensor = ...,
+    threshold: float = 1,
+    value: float = 0,
+    name: str | None = None,
+    *,
+    out: Tensor | None = None,
+    input: Tensor | None = None,
+) -> Tensor: ...
+def thresholded_relu_(
+    x: Tensor = ..., threshold: float = 1, value: float = 0, name: str | None = None
+) -> Tensor: ...
+def log_sigmoid(
+    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+) -> Tensor: ...
+def logsigmoid(
+    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+) -> Tensor: ...
+def mish(
+    x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
+) -> Tensor: ...
 
 class Methods:
     __slots__: tuple[str, ...]

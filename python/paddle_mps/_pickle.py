@@ -83,7 +83,8 @@ class Writer:
     def refuse(self, value: Any) -> None:
         if isinstance(value, Iterable):
             raise NotImplementedError(f"[save] got {type(value).__name__}; want a tuple, list, dict, set or string")
-        raise TypeError(f"[save] got {type(value).__name__}; want Tensors, arrays, numbers and containers of them")
+        got = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+        raise TypeError(f"[save] got {got}; want Tensors, arrays, numbers and containers of them")
 
     # What is written once and named by its place in the memo from then on.
 

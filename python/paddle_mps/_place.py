@@ -11,14 +11,19 @@ CPU, MPS = 0, 1  # pmps_place_kind
 
 
 class Place:
-    """Where a tensor is. Equal places compare equal; `struct` and `word` are its C forms."""
+    """Where a tensor is. Equal places compare equal.
 
-    __slots__ = ("index", "kind", "struct", "word")
+    `struct` is the C form for functions of devices; `target` and `word` are those for functions that make tensors. They differ for
+    `displaced` places alone.
+    """
+
+    __slots__ = ("index", "kind", "struct", "target", "word")
 
     def __init__(self, kind: int = CPU, index: int = 0) -> None:
         self.kind = kind
         self.index = index
-        self.struct = PlaceStruct(kind, index)
+        self.target = PlaceStruct(kind, index)
+        self.struct = PlaceStruct(kind, index if kind == MPS else 0)
         self.word = kind << 32 | index
 
     def is_cpu_place(self) -> bool:
@@ -31,7 +36,7 @@ class Place:
 
     def get_device_id(self) -> int:
         """The index of the device; 0 for the CPU."""
-        return self.index
+        return self.index if self.kind == MPS else 0
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Place):
@@ -73,6 +78,7 @@ class MPSPlace(Place):
 cpu = CPUPlace()
 _known: dict[tuple[int, int], Place] = {(CPU, 0): cpu}
 _chosen: list[Place | None] = [None]
+here: list[Place] = []  # first what `current` answers; empty until it is asked for or set
 _default: list[Callable[[], Place]] = []
 
 
@@ -80,8 +86,22 @@ def of(kind: int, index: int) -> Place:
     """The place with a kind and an index: always the same object."""
     key = kind, index
     if key not in _known:
-        _known[key] = MPSPlace(index)
+        _known[key] = Place(CPU, index) if kind == CPU else MPSPlace(index)
     return _known[key]
+
+
+def displaced(p: Place) -> Place:
+    """Where tensors are of dtypes that an mps device lacks: on the CPU, with a mark that says from which device.
+
+    Results of displaced tensors are displaced, too. A call that has one beside a tensor of an mps device brings it there: see
+    `_default_place`.
+    """
+    return of(CPU, 1 + p.index)
+
+
+def is_displaced(p: Place) -> bool:
+    """Whether this is the CPU for tensors whose dtype an mps device lacks."""
+    return p.kind == CPU and p.index != 0
 
 
 def device_name(p: Place) -> str:
@@ -123,7 +143,9 @@ def mps_place(device: int | str | Place | None) -> Place:
 
 def current() -> Place:
     """Where tensors go that are made without a place."""
-    return _chosen[0] or _default[0]()
+    if not here:
+        here.append(_default[0]())  # another thread may have set one: it comes first
+    return here[0]
 
 
 def chosen() -> Place | None:
@@ -135,6 +157,8 @@ def set_current(p: Place | None) -> None:
     """Sets where tensors go that are made without a place, or leaves it to the default. The caller has seen that
     the place exists."""
     _chosen[0] = p
+    if p is not None or here:  # which has a place from the first one on: other threads read it
+        here[:] = [_default[0]() if p is None else p]
 
 
 def decides(default: Callable[[], Place]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from . import _dtype, _operators
 from ._call import into
 from ._convert import scalar
-from ._creation import floating, requiring, value_of, where
+from ._creation import fit, floating, requiring, value_of
 from ._dtype import DType, DTypeLike
 from ._objects import Tensor
 
@@ -44,12 +44,12 @@ def range(
     """
     if end is None:
         start, end = 0, start
-    kind = floating(dtype)
+    kind, target = fit(floating(dtype), place, device)
     first, last, distance = (number(value_of(b), kind) for b in (start, end, step))
     if distance == 0:
         raise ValueError(f"[range] the step is 0 in {kind.name}; want another one")
     count = steps(first, last, distance, kind)
-    made = _operators.range(where(place, device, kind).word, first, distance, max(count, 0), kind)
+    made = _operators.range(target.word, first, distance, max(count, 0), kind)
     return into(out, made)
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from . import _operators
+from . import _operators, _tracing
 from ._dtype import int64
 from ._errors import TracingError
 from ._objects import Tensor, meta
@@ -77,7 +77,10 @@ def text(x: Tensor) -> str:
     head = f"Tensor(shape={list(m.shape)}, dtype={m.dtype.name}, place={m.place}, stop_gradient={x.stop_gradient},\n"
     try:
         return f"{head}{' ' * INDENT}{body(x)})"
-    except TracingError:  # print in a function that is being traced
+    except TracingError as error:  # print in a function that is being traced
+        if _tracing.active() and not _tracing.whole():
+            raise  # it runs operator by operator then, and prints elements in each call
+        error.handled()
         return f"{head}{' ' * INDENT}traced)"
     except TypeError as error:
         if "strings" not in str(error):

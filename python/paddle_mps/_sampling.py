@@ -11,8 +11,9 @@ from . import _dtype, _operators
 from ._call import into, renamed
 from ._caller import called
 from ._convert import index, tensor
-from ._creation import dims, floating, like, refuse, requiring, sized, value_of, where
+from ._creation import dims, fit, floating, like, refuse, requiring, sized, value_of
 from ._dtype import DType, DTypeLike
+from ._errors import SizeError
 from ._objects import Tensor, graded_leaf
 from ._place import Place
 from ._random import one_seed
@@ -47,7 +48,7 @@ def randn(
     """
     refuse(pin_memory)
     kind = floating(dtype)
-    return into(out, normals(shape, 0.0, 1.0, kind, where(place, device, kind)))
+    return into(out, normals(shape, 0.0, 1.0, *fit(kind, place, device)))
 
 
 standard_normal = randn
@@ -79,7 +80,7 @@ def rand(
     """Uniformly distributed values in [0, 1); see `randn`."""
     refuse(pin_memory)
     kind = floating(dtype)
-    return into(out, uniforms(shape, 0.0, 1.0, kind, where(place, device, kind)))
+    return into(out, uniforms(shape, 0.0, 1.0, *fit(kind, place, device)))
 
 
 def uniforms(shape: ShapeLike, low: float, high: float, dtype: DType, place: Place) -> Tensor:
@@ -105,8 +106,8 @@ def uniform(
     Args:
         seed: not 0: these values come from a generator of their own with this seed.
     """
-    kind = floating(dtype)
-    target, bounds = where(place, device, kind), (value_of(min), value_of(max))
+    kind, target = fit(floating(dtype), place, device)
+    bounds = value_of(min), value_of(max)
     if seed.__class__ is int and seed == 0:
         return into(out, uniforms(shape, *bounds, kind, target))
     with one_seed(target, index("seed", seed)):
@@ -142,7 +143,7 @@ def normal(
     if shape is None:
         raise TypeError(f"[{called('normal')}] mean and std are numbers and there is no shape; want one")
     kind = _dtype.default()
-    return into(out, normals(shape, float(mean), float(std), kind, where(place, device, kind)))
+    return into(out, normals(shape, float(mean), float(std), *fit(kind, place, device)))
 
 
 def randint(
@@ -174,7 +175,8 @@ def randint(
             raise IndexError(
                 f"[{called('randint')}] the range is [{bounds[0]}, {bounds[1]}); want integers of {kind.name}"
             )
-    return _operators.randint(where(place, device).word, dims(shape), *bounds, kind)
+    kind, target = fit(kind, place, device)
+    return _operators.randint(target.word, dims(shape), *bounds, kind)
 
 
 @functools.cache
@@ -214,9 +216,9 @@ def randperm(
     refuse(pin_memory)
     count = index("n", n)
     if count < 0:
-        raise ValueError(f"[randperm] n is {count}; want a number from 0")
-    kind = _dtype.dtype(dtype)
-    return into(out, _operators.randperm(where(place, device, kind).word, count, kind))
+        raise SizeError(f"[randperm] n is {count}; want a number from 0")
+    kind, target = fit(_dtype.dtype(dtype), place, device)
+    return into(out, _operators.randperm(target.word, count, kind))
 
 
 @requiring

@@ -142,4 +142,17 @@ def in_pieces(state: dict[Any, Any]) -> dict[Any, Any]:
     return {**whole, **pieces, PARTS: cut}
 
 
-__all__ = ["save"]
+def async_save(obj: Any, path: str | BytesIO, protocol: int = 4, sync_other_task: bool = False, **configs: Any) -> None:
+    """`save`, which is done when this returns: what is saved may change at once.
+
+    Args:
+        sync_other_task: changes nothing, as no other save is under way.
+    """
+    save(obj, path, protocol, **configs)
+
+
+def clear_async_save_task_queue() -> None:
+    """Does nothing: no save is under way."""
+
+
+__all__ = ["async_save", "clear_async_save_task_queue", "save"]

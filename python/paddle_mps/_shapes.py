@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,10 @@ from . import _grad, _operators
 from ._array import concat, expand, flatten, flip, reshaped, spread, stack, tile, transpose, view
 from ._call import renamed
 from ._caller import axes_text, called
-from ._convert import axis_of, index, listed, of_one_place, tensor, whole
+from ._convert import MOST_PARTS, axis_of, index, listed, of_one_place, tensor, whole
 from ._creation import filled, to_tensor, value_of
 from ._errors import errors_of
-from ._indexing import WHOLE, basic, fill_part
+from ._indexing import WHOLE, basic, fill
 from ._objects import Tensor, from_array, meta
 
 if TYPE_CHECKING:
@@ -253,6 +252,8 @@ def tensor_split(
         count = int(num_or_indices)
         if count <= 0:
             raise ValueError(f"[{called('tensor_split')}] num_or_indices is {count}; want a number from 1")
+        if count > MOST_PARTS:
+            raise ValueError(f"[{called('tensor_split')}] num_or_indices is {count}; want at most {MOST_PARTS}")
         return _operators.split(x, [n // count + (i < n % count) for i in range(count)], a) if count > 1 else [clone(x)]
     if not isinstance(num_or_indices, (list, tuple)):
         raise ValueError(
@@ -391,7 +392,7 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
     for block in blocks:
         height, width = meta(block).shape
         corner = [slice(start, start + size) for start, size in zip(rows, (height, width))]
-        fill_part(made, functools.partial(basic, items=corner), block)
+        fill(basic(made, corner), block)
         rows = [rows[0] + height, rows[1] + width]
     return made
 
@@ -454,6 +455,8 @@ def as_strided(
         ValueError: the view has an element that lies before the first of x or behind the last, or
             the offset is negative or within an element.
     """
+    if offset.__class__ is int and offset == 0 and isinstance(x, Tensor) and x._shape is not None:  # it owns its memory
+        return _operators.as_strided(x, shape, stride, 0)
     size = meta(tensor(x, "as_strided", "x")).dtype.itemsize
     offset = index("offset", offset)
     if offset < 0 or offset % size:
@@ -624,7 +627,7 @@ def slice_scatter(
     """
     made = _operators.assign(tensor(x, "slice_scatter", "x"))
     given = tensor(value, "slice_scatter", "value")
-    fill_part(made, lambda t: strided_slice(t, axes, starts, ends, strides), given)
+    fill(strided_slice(made, axes, starts, ends, strides), given)
     return made
 
 
@@ -644,7 +647,7 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
         raise RuntimeError(
             f"[select_scatter] values have shape {list(meta(values).shape)}; want {list(meta(target).shape)}"
         )
-    fill_part(made, lambda t: at(t, a, index), values)
+    fill(target, values)
     return made
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _array, _dtype, _operators, _ops, _tracing
+from . import _array, _dtype, _grad, _operators, _ops, _tracing
 from ._arithmetic import cast, where
 from ._array import reshaped
 from ._call import into, renamed, take
 from ._caller import axis_text
-from ._convert import REQUIRED, axis_of, chosen, flag, index, of_one_place, one_number, said, tensor, whole
+from ._convert import REQUIRED, axis_of, chosen, described, flag, index, of_one_place, one_number, said, tensor, whole
 from ._creation import full
 from ._errors import UnsupportedError, errors_of
 from ._objects import Tensor, from_array, meta
@@ -475,14 +475,14 @@ def cummin(
     return values, places
 
 
-@renamed(input="x")
 def cumprod(
-    x: Tensor,
+    x: Tensor = REQUIRED,
     dim: int | None = None,
     *,
     dtype: DTypeLike | None = None,
     out: Tensor | None = None,
     name: str | None = None,
+    input: Tensor | None = None,
 ) -> Tensor:
     """Products of the elements up to each along an axis.
 
@@ -493,15 +493,19 @@ def cumprod(
     Raises:
         ValueError: the axis is out of range.
     """
-    x = tensor(x, "cumprod", "x")
-    if dim is not None:
+    if input is not None:
+        x = chosen("cumprod", "x", x, REQUIRED, "input", input)
+    rank = len(described(x, "cumprod", "x").shape)
+    if dim is not None and not (dim.__class__ is int and -rank <= dim < rank):
         axis_along("cumprod", x, dim)
-    return into(out, _operators.cumprod(x, dim, dtype))
+    result = _operators.cumprod(x, dim, dtype)
+    return result if out is None else into(out, result)
 
 
 def cumprod_(x: Tensor, dim: int | None = None, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """`cumprod`, whose result takes the place of x; returns x."""
-    take(x, cumprod(x, dim, dtype=dtype))
+    # The gradient reads what x was.
+    take(x, cumprod(_operators.assign(x) if _grad.asks(x) else x, dim, dtype=dtype))
     return x
 
 
@@ -522,8 +526,9 @@ def logcumsumexp(x: Tensor, axis: int | None = None, dtype: DTypeLike | None = N
     Raises:
         IndexError: the axis is out of range.
     """
-    x = tensor(x, "logcumsumexp", "x")
-    return _operators.logcumsumexp(x if dtype is None else cast(x, dtype), axis)
+    if dtype is not None or not isinstance(x, Tensor):
+        x = cast(tensor(x, "logcumsumexp", "x"), dtype)
+    return _operators.logcumsumexp(x, axis)
 
 
 __all__ = [

@@ -49,6 +49,10 @@ _BERNOULLI = (
 _LEAST = 2.0**-56  # terms below this part of a sum are left out
 
 
+# Of polygamma: terms are counted in float64. Of multigammaln: each dimension is a term for each element.
+MOST_ORDER, MOST_DIMENSION = 2**31 - 1, 2**16
+
+
 def _next_polygamma(d: list[Any], made: list[Any], given: Any) -> list[Any]:
     return [d[0] * polygamma(given.x, given.n + 1)]
 
@@ -72,6 +76,8 @@ def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
         raise TypeError(f"[polygamma] n is {type(n).__name__}; want an int")
     if n < 0:
         raise ValueError(f"[polygamma] n is {n}; want 0 or more")
+    if n > MOST_ORDER:
+        raise ValueError(f"[polygamma] n is {n}; want at most {MOST_ORDER}")
     if n == 0:
         return _ops.digamma(x)
     operand = _fractional_number("polygamma", tensor(x, "polygamma", "x"))
@@ -97,6 +103,8 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
     p = index("p", p)
     if p < 1:
         raise AssertionError(f"[multigammaln] p is {p}; want 1 or more")
+    if p > MOST_DIMENSION:
+        raise ValueError(f"[multigammaln] p is {p}; want at most {MOST_DIMENSION}")
     if not isinstance(x, Tensor):
         raise AttributeError(f"[multigammaln] x is {type(x).__name__}; want a Tensor")
     if not meta(x).dtype.is_floating:

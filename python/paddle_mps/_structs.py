@@ -219,7 +219,7 @@ class PythonTensor(ctypes.Structure):
 
     _fields_ = (
         ("type", c_void_p),
-        *((name, c_ssize_t) for name in ("type_offset", "handle_offset", "shape_offset", "meta_offset")),
+        *((name, c_ssize_t) for name in ("type_offset", "handle_offset", "shape_offset", "meta_offset", "link_offset")),
     )
 
 
@@ -249,5 +249,5 @@ class PythonEntries(ctypes.Structure):
 
     _fields_ = [
         (name, c_void_p)
-        for name in "context unary binary scalar call program idle describe flush index free traced release".split()
+        for name in "context unary binary scalar call program idle describe flush index free traced release held collected traverse".split()
     ]

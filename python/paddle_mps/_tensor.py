@@ -11,23 +11,37 @@ from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, overload
 
 import numpy as np
 
-from . import _arithmetic, _array, _dlpack, _dtype, _ids, _indexing, _operators, _place, _repr, _sampling, _stream
+from . import (
+    _arithmetic,
+    _array,
+    _default_place,
+    _dlpack,
+    _dtype,
+    _ids,
+    _indexing,
+    _operators,
+    _place,
+    _repr,
+    _sampling,
+    _stream,
+)
 from ._call import again, expression, reflected, unary
 from ._caller import called
 from ._convert import index, real, tensor
 from ._counting import CountingMethods
-from ._creation import empty, to_tensor
+from ._creation import empty, full_0d, to_tensor
 from ._diagonals import DiagonalMethods
 from ._distributions import DistributionMethods
 from ._dtype import DType, DTypeLike
 from ._elementwise import ElementwiseMethods
-from ._errors import TracingError, UnsupportedError, check, rename
+from ._errors import NoCudaError, TracingError, UnsupportedError, check, rename
 from ._grad import no_grad
 from ._gradients import GradientMethods
 from ._library import library
+from ._linalg import LinalgMethods
 from ._made import MadeMethods
 from ._missing import AbsentMethods
-from ._objects import Base, from_array, graded_leaf, information, meta, register, retained, view
+from ._objects import Base, address, from_array, graded_leaf, information, meta, register, retained, view
 from ._ops import Methods
 from ._parts import PartMethods
 from ._place import Place
@@ -41,7 +55,6 @@ from ._sorting import SortingMethods
 from ._special import SpecialMethods
 from ._statistics import StatisticsMethods
 from ._storage import StorageMethods
-from .linalg import LinalgMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Concatenate, ParamSpec, TypeVar
@@ -81,6 +94,14 @@ def zero_(x: Tensor) -> Tensor:
     """Writes zeros; returns the tensor."""
     graded_leaf(x, "zero_")
     return fill_(x, 0)
+
+
+def bits_like(number: int, x: Tensor) -> Tensor:
+    """A number, as Paddle takes it for the left operand of a bitwise operator: with the low bits that the dtype of x has."""
+    kind = meta(x).dtype
+    return (
+        full_0d(x, bool(number)) if kind is _dtype.bool_ else _operators.cast(full_0d(x.astype("int64"), number), kind)
+    )
 
 
 @register
@@ -135,7 +156,8 @@ class Tensor(
     @property
     def place(self) -> Place:
         """Where the tensor is."""
-        return meta(self).place
+        place = meta(self).place
+        return place if place.kind or not place.index else _place.cpu
 
     @property
     def device(self) -> str:
@@ -287,7 +309,7 @@ class Tensor(
         """
         m = meta(self)
         array: np.ndarray[Any, Any] = np.empty(m.shape, m.dtype.numpy)
-        arguments = self._handle, array.ctypes.data, array.nbytes
+        arguments = self._handle, address(array), array.nbytes
         if not library.pmps_fast_read(*arguments):
             try:
                 again(library.pmps_fast_read, *arguments)
@@ -407,7 +429,8 @@ class Tensor(
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         m = meta(self)
-        return rebuild, (self.numpy(), m.dtype, m.place, self.stop_gradient)
+        place = None if _place.is_displaced(m.place) else m.place
+        return rebuild, (self.numpy(), m.dtype, place, self.stop_gradient)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         """A leaf of its own, as in Paddle: gradients of the copy are not those of the tensor."""
@@ -434,6 +457,14 @@ class Tensor(
         """
         return self.to(_place.mps_place(device_id), blocking=blocking)
 
+    def cuda(self, device_id: int | None = None, blocking: bool = True) -> Tensor:
+        """Refused: there is no CUDA device.
+
+        Raises:
+            NoCudaError: always. It is a ValueError, as in Paddle, and a RuntimeError.
+        """
+        raise NoCudaError("[cuda] there is no CUDA device; want x.mps()")
+
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor on another place, in another dtype, or both.
 
@@ -447,16 +478,19 @@ class Tensor(
             TypeError: the arguments are none of these.
             ValueError: there is no device or dtype of that name.
         """
+        if len(args) == 1 and not kwargs and args[0].__class__ is str and args[0] in _dtype.NAMES:
+            return self.cast(args[0])
         target, dtype, blocking = destination(args, kwargs)
-        result = self if dtype is None else self.cast(dtype)
+        last = target is not None and target.kind == _place.CPU  # which has all dtypes
+        result = self if dtype is None or last else self.cast(dtype)
         if target is None:
             return result
         handle = c_uint64()
-        check(library.pmps_tensor_to(result._handle, byref(target.struct), False, byref(handle)))
+        check(library.pmps_tensor_to(result._handle, byref(target.target), False, byref(handle)))
         moved = view(handle.value)
         if (blocking is None or blocking) and target != meta(self).place:
             _stream.settle(moved)
-        return moved
+        return _operators.cast(moved, dtype) if last and dtype is not None else moved
 
     def astype(self, dtype: DTypeLike | None) -> Tensor:
         """The tensor in another dtype; over the same memory if it is its own. None means float64."""
@@ -506,6 +540,8 @@ class Tensor(
         return id(self)
 
     def __matmul__(self, y: Any) -> Tensor:
+        if y.__class__ is self.__class__:
+            return _operators.matmul(self, y, False, False)
         if not isinstance(y, (np.ndarray, Tensor)):
             return NotImplemented
         return self.matmul(_indexing.factor(y, self))
@@ -536,7 +572,15 @@ class Tensor(
     def __xor__(self, y: Any) -> Tensor:
         return _operators.bitwise_xor(self, tensor(y, "bitwise_xor", "y"))
 
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    def __rand__(self, x: object) -> Any:
+        return _operators.bitwise_and(bits_like(x, self), self) if isinstance(x, int) else NotImplemented
+
+    def __ror__(self, x: object) -> Any:
+        return _operators.bitwise_or(bits_like(x, self), self) if isinstance(x, int) else NotImplemented
+
+    def __rxor__(self, x: object) -> Any:
+        return _operators.bitwise_xor(bits_like(x, self), self) if isinstance(x, int) else NotImplemented
+
     __lshift__ = expression(_ids.BITWISE_LEFT_SHIFT, _operators.bitwise_left_shift_expression, "__lshift__")
     __rlshift__ = reflected(_ids.BITWISE_LEFT_SHIFT, _operators.bitwise_left_shift_expression, "__rlshift__")
     __rshift__ = expression(_ids.BITWISE_RIGHT_SHIFT, _operators.bitwise_right_shift_expression, "__rshift__")
@@ -552,6 +596,8 @@ class Tensor(
             blocking: False to return before the copy is done; see `to`.
         """
         source = tensor(other, "copy_", "other")
+        if meta(source).dtype is not meta(self).dtype and _default_place.lacks(meta(self).place, meta(source).dtype):
+            source = _operators.cast(source, meta(self).dtype)
         if source.place != self.place:
             source = source.to(self.place, blocking=blocking)
         if self.stop_gradient or not self.is_leaf:
@@ -578,8 +624,9 @@ class Tensor(
                 f"[set_value] the value is {got} of shape {list(value.shape)}; want {self.dtype.name} of shape "
                 f"{list(self.shape)}"
             )
-        given = _indexing.beside(value, self)
-        self.copy_(given)
+        with no_grad():
+            self.copy_(_indexing.beside(value, self))
+        check(library.pmps_tensor_end_history(self._handle))
 
     def uniform_(self, min: float = 0, max: float = 1.0, seed: int = 0, name: str | None = None) -> Tensor:
         """Writes uniformly distributed values in [min, max); returns the tensor.
@@ -646,10 +693,10 @@ class Tensor(
     bmm = method(_array.bmm)
 
 
-def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place, stop_gradient: bool = True) -> Tensor:
-    """A pickled tensor."""
+def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place | None, stop_gradient: bool = True) -> Tensor:
+    """A pickled tensor; without a place one that was on the CPU because of its dtype."""
     assert _dtype.BY_NUMPY[array.dtype] is dtype
-    x: Tensor = from_array(array, place)
+    x: Tensor = _default_place.placed(array) if place is None else from_array(array, place)
     if not stop_gradient:
         x.stop_gradient = False
     return x

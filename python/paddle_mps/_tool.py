@@ -34,7 +34,7 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
     ),
     "triton": (
         "compile|explain KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
-        "compiles a Triton kernel to a Metal shader, or explains it; also triton frontend, for machines without a wheel of Triton",
+        "compiles a Triton kernel, or explains it; see also triton frontend",
         _of("_triton_tool"),
     ),
     "memory-viz": (
@@ -51,7 +51,13 @@ def usage() -> str:
     """The list of the subcommands."""
     lines = [f"  paddle-mps {name + ' ' + takes:<50} {does}" for name, (takes, does, _) in COMMANDS.items()]
     return "\n".join(
-        ["usage:", *lines, "", "paddle-mps COMMAND --help describes one; paddle-mps --version prints the version."]
+        [
+            "usage:",
+            *lines,
+            "",
+            "python -m paddle_mps script.py runs a program for PaddlePaddle.",
+            "paddle-mps COMMAND --help describes one; paddle-mps --version prints the version.",
+        ]
     )
 
 

@@ -15,6 +15,7 @@ from . import _operators
 from ._builtin import FAILED, HEAVY, OTHER, RECORDING, SINGLE, UNUSUAL, builtin, forget, traces
 from ._errors import BusyError, check, last_failure
 from ._grad import callbacks
+from ._holding import owners
 from ._library import Ints, library, quick
 from ._objects import Tensor, fresh, information, view
 from ._place import Place
@@ -29,6 +30,11 @@ _thread = threading.local()
 def active() -> bool:
     """Whether this thread is tracing a function: operators are not run."""
     return getattr(_thread, "trace", None) is not None
+
+
+def whole() -> bool:
+    """Whether the function that this thread traces is to become one program, through functions that ask not to be traced."""
+    return bool(getattr(_thread, "whole", False))
 
 
 def closed(function: str, why: str, *sizes: int) -> None:
@@ -167,7 +173,8 @@ class Program:
         """Compiles the program for the shapes of arguments, unless it is compiled for them."""
         sizes = [(ctypes.c_int64 * max(len(x.shape), 1))(*x.shape) for x in arguments]
         pointers = (Ints * max(len(sizes), 1))(*[ctypes.cast(size, Ints) for size in sizes])
-        check(library.pmps_program_prepare(self._handle, pointers, len(sizes)))
+        ranks = (ctypes.c_int32 * max(len(sizes), 1))(*[len(x.shape) for x in arguments])
+        check(library.pmps_program_prepare(self._handle, pointers, ranks, len(sizes)))
 
     def info(self) -> ProgramInfo:
         """Figures of the program and of its last compilation."""
@@ -180,6 +187,9 @@ class Program:
         return text_of(library.pmps_program_to_text, self._handle, plan)
 
 
+owners.add(Program)
+
+
 class Trace:
     """A trace of this thread, from its creation to `end` or `abort`.
 
@@ -187,11 +197,11 @@ class Trace:
         inputs: the tensors that stand for the arguments.
     """
 
-    def __init__(self, place: Place, examples: Sequence[Tensor]) -> None:
+    def __init__(self, place: Place, examples: Sequence[Tensor], whole: bool = True) -> None:
         made, handle = (ctypes.c_uint64 * max(len(examples), 1))(), ctypes.c_void_p()
         check(library.pmps_trace_begin(byref(place.struct), handles(examples), len(examples), made, byref(handle)))
         self._handle = _thread.trace = handle.value
-        _thread.closed = []
+        _thread.closed, _thread.whole = [], whole
         traces.append(id(self))
         self.inputs = [view(one) for one in made[: len(examples)]]
 

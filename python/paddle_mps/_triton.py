@@ -86,8 +86,8 @@ class Frame:
         sizes = [0 if is_pointer(p) else struct.calcsize("=" + SCALARS[p["type"]]) for p in params]
         numbers = sum(map(bool, sizes))
         if packed:
-            sizes = [s for s in sizes if not s] + [NUMBER * numbers]
-        self.memory = ctypes.create_string_buffer(ARGUMENT * len(sizes) + GRID + NUMBER * numbers)
+            sizes = [s for s in sizes if not s] + [NUMBER * max(numbers, 1)]
+        self.memory = ctypes.create_string_buffer(ARGUMENT * len(sizes) + GRID + NUMBER * max(numbers, 1))
         base = ctypes.addressof(self.memory)
         self.args, self.grid = c_void_p(base), c_void_p(base + ARGUMENT * len(sizes))
         # Three words an argument: the handle of a tensor, or the address and the size of a number. A call sets handles.

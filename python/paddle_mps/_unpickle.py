@@ -509,7 +509,6 @@ ACTIONS: dict[int, Callable[[Machine], None]] = {
     ord("("): Machine.mark,
     ord("0"): Machine.drop,
     ord("1"): lambda m: m.taken().clear(),
-    ord("2"): lambda m: m.again(m.top_of_any()),
     ord("N"): lambda m: m.push(None),
     0x88: lambda m: m.push(True),
     0x89: lambda m: m.push(False),

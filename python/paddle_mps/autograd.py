@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Callable
 
 from . import _grad
 from ._creation import filled
+from ._errors import GradientError, check
 from ._grad import backward, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ._gradient_functions import connect
 from ._jacobian import hessian, jacobian
-from ._objects import Tensor, meta
+from ._library import quick
+from ._objects import Tensor, meta, retained, view
 
 __all__ = [
     "Function",
@@ -22,6 +25,7 @@ __all__ = [
     "is_grad_enabled",
     "jacobian",
     "no_grad",
+    "saved_tensors_hooks",
     "set_grad_enabled",
 ]
 
@@ -31,22 +35,34 @@ class PyLayerContext:
 
     def __init__(self) -> None:
         self._saved: tuple[Any, ...] = ()
+        self._versions: tuple[Any, ...] = ()  # of saved tensors when forward had ended
         self._fixed: tuple[Any, ...] = ()
         self._materialize = True
         self._outputs: list[tuple[Any, ...]] = []
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keeps tensors for `saved_tensor`; called once, in forward."""
-        self._saved = tensors
+        """Keeps tensors for `saved_tensor`; called once, in forward. Within `saved_tensors_hooks` what is kept is packed."""
+        hooks = _hooks[-1] if _hooks else None
+        self._saved = tensors if hooks is None else tuple([hooks.packed(x) for x in tensors])
 
     def saved_tensor(self) -> tuple[Any, ...]:
-        """The tensors that were kept."""
-        return self._saved
+        """The tensors that were kept.
+
+        Raises:
+            GradientError: one was changed in place after the call.
+        """
+        for i, (x, version) in enumerate(zip(self._saved, self._versions)):
+            if version_of(x) != version:
+                raise GradientError(
+                    f"[PyLayer] saved tensor {i} was changed in place after the call (version {version_of(x)}; want {version}); "
+                    "want a copy to change"
+                )
+        return tuple([kept(x) for x in self._saved])
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """`saved_tensor`, under PyTorch's name."""
-        return self._saved
+        return self.saved_tensor()
 
     def mark_not_inplace(self, *args: Any) -> None:
         """Nothing: results that are operands are always other tensors over the same memory."""
@@ -58,6 +74,105 @@ class PyLayerContext:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether backward gets zeros, and not None, for results that nothing depends on: True at first."""
         self._materialize = bool(value)
+
+
+class _Output:
+    """A result that a call has kept for its gradient. The result keeps the call, so that this one does not keep the result."""
+
+    def __init__(self, x: Tensor) -> None:
+        made = ctypes.c_uint64()
+        check(quick.pmps_tensor_weaken(x._handle, ctypes.byref(made)))
+        self.handle = view(made.value)
+
+
+class saved_tensors_hooks:
+    """Within a with-statement, calls of `PyLayerContext.save_for_backward` keep what pack_hook makes of each tensor.
+
+    What operators keep for their gradients is in the library and does not pass through these functions, other than in
+    PaddlePaddle.
+
+    Args:
+        pack_hook: called with each tensor that is saved, and with those of lists and tuples, without gradients; returns what is
+            kept instead, such as an array or the name of a file.
+        unpack_hook: called with that where the backward pass reads the tensor; returns a tensor of the same content.
+
+    Raises:
+        TypeError: one of them cannot be called.
+        ValueError: another pair is in use: there is one at a time, of all threads.
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise TypeError(f"[saved_tensors_hooks] {name} is {hook!r}; want a function")
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if _hooks:
+            raise ValueError("[saved_tensors_hooks] another pair of hooks is in use; want one at a time")
+        _hooks.append(self)
+
+    def __exit__(self, *args: object) -> None:
+        _hooks.clear()
+
+    def packed(self, x: Any) -> Any:
+        """What is kept of an argument of save_for_backward."""
+        if isinstance(x, Tensor):
+            with no_grad():
+                return _Packed(self.pack_hook(x), self.unpack_hook)
+        return type(x)([self.packed(y) for y in x]) if type(x) in (list, tuple) else x
+
+
+_hooks: list[saved_tensors_hooks] = []  # those in use, of which there is one
+
+
+class _Packed:
+    """What pack_hook has made of a tensor, and the function that makes the tensor of it again."""
+
+    def __init__(self, held: Any, unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.held, self.unpack_hook = held, unpack_hook
+
+    def unpacked(self) -> Tensor:
+        with no_grad():
+            x = self.unpack_hook(retained_output(self.held))
+        if not isinstance(x, Tensor):
+            raise ValueError(f"[saved_tensors_hooks] unpack_hook returned {type(x).__name__}; want a tensor")
+        return x
+
+
+def retained_output(x: Any) -> Any:
+    """The result that an `_Output` stands for; anything else as it is."""
+    return retained(x.handle._handle) if isinstance(x, _Output) else x
+
+
+def kept(x: Any) -> Any:
+    """What `saved_tensor` returns of something that was saved."""
+    if isinstance(x, _Packed):
+        return x.unpacked()
+    return in_parts(x, kept) if type(x) in (list, tuple) else retained_output(x)
+
+
+def in_parts(x: Any, change: Callable[[Any], Any]) -> Any:
+    """A list or tuple with each part changed: itself where no part is another one then."""
+    made = [change(y) for y in x]
+    return x if all(a is b for a, b in zip(made, x)) else type(x)(made)
+
+
+def weakened(x: Any, outputs: set[int]) -> Any:
+    """What was saved, without references to results of the call."""
+    if isinstance(x, _Packed) and id(x.held) in outputs:
+        x.held = _Output(x.held)
+    elif id(x) in outputs:
+        return _Output(x)
+    return in_parts(x, lambda y: weakened(y, outputs)) if type(x) in (list, tuple) else x
+
+
+def version_of(x: Any) -> Any:
+    """How often the memory of a saved tensor was written to: for each part of a list or tuple; None for what is no tensor."""
+    if type(x) in (list, tuple):
+        return tuple([version_of(y) for y in x])
+    x = x.handle if isinstance(x, _Output) else x
+    return int(_grad.info(x).version) if isinstance(x, Tensor) else None
 
 
 class PyLayer:
@@ -94,9 +209,13 @@ class PyLayer:
         outputs = [x for x in results if isinstance(x, Tensor)]
         ctx._outputs = [(meta(x).shape, meta(x).dtype, meta(x).place) for x in outputs]
         connect(_Call(cls, ctx, inputs), inputs, outputs)
+        made_here = {id(x) for x in outputs}
+        ctx._saved = tuple([weakened(x, made_here) for x in ctx._saved])
         for x in outputs:
             if any(x is fixed for fixed in ctx._fixed):
                 x.stop_gradient = True
+        ctx._fixed = ()
+        ctx._versions = tuple(map(version_of, ctx._saved))
         return type(made)(results) if several else results[0]
 
 

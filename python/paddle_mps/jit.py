@@ -6,7 +6,10 @@ later calls run it. What the function does besides calling operators happens onc
 a list, choosing a branch.
 
 Tensors that the function reads but does not get as arguments are captured by reference: each call reads what they hold then.
-Arguments that are no tensors are part of the program; other values make another one.
+Arguments that are no tensors are part of the program; other values make another one. NumPy arrays become tensors.
+
+A function that cannot be traced, because it wants elements of a tensor, runs as it was written, operator by operator, with one
+warning; with `full_graph=True` it raises. See `StaticFunction._untraced`.
 
 `save` writes a function to a file, and `load` makes one of it.
 """
@@ -19,16 +22,17 @@ import os
 import sys
 import threading
 import types
+import warnings
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, Callable, TypeVar, Union, overload
 
 import numpy as np
 
-from . import _builtin, _dtype, _tracing
+from . import _builtin, _default_place, _displaced, _dtype, _random, _tracing
 from ._creation import to_tensor, zeros
 from ._drawing import Drawing
-from ._errors import TracingError, UnsupportedError
+from ._errors import TracingError, UnsupportedError, count_unhandled, latest_unhandled, unhandled
 from ._objects import grad_info, is_grad_enabled, made_here, meta
 from ._open_sizes import Family, Shapes, probes, turned, united
 from ._place import Place
@@ -116,21 +120,38 @@ class InputSpec:
             )
 
 
+class UntraceableError(TypeError):
+    """An argument or a result that no program can have."""
+
+
 def argument(x: Any) -> Any:
     """An argument that is no tensor, as a part of a key.
 
     Raises:
-        TypeError: it cannot be hashed.
+        UntraceableError: it cannot be hashed.
     """
     if isinstance(x, float):
         return (float, float, x.hex())  # -0.0 is not 0.0, and nan is nan
     try:
         hash(x)
     except TypeError:
-        raise TypeError(
-            f"[jit] an argument is {type(x).__name__}; want tensors, hashable values, and lists, tuples and dicts of them"
+        raise UntraceableError(
+            f"[jit] an argument is {type(x).__name__}; want tensors, arrays, hashable values, and lists, tuples and dicts of them"
         ) from None
     return (None, type(x), x)
+
+
+class Constant:
+    """A result whose elements are known while the function is traced, on another place than the program: numbers on the CPU, such as
+    those of paddle.shape, of a function that runs on the GPU. Each call returns a copy.
+    """
+
+    def __init__(self, x: Tensor) -> None:
+        with _tracing.paused():
+            self._kept: Tensor = x.detach().clone()
+
+    def copy(self) -> Tensor:
+        return self._kept.clone()
 
 
 class Entry:
@@ -139,8 +160,8 @@ class Entry:
     Attributes:
         program: computes the tensors that the function makes.
         results: the tree of what it returns.
-        leaves: for each tensor of the tree the number of an output of the program, of an argument (-1 - number), or a
-            tensor that the function returned as it captured it.
+        leaves: for each tensor of the tree the number of an output of the program, of an argument (-1 - number), a
+            tensor that the function returned as it captured it, or a Constant.
         run: takes the arguments that are tensors and returns what the function does; NotImplemented as of
             `_tracing.Program.run`.
         bound: what `run` is bound to, if it is a built-in function; else None.
@@ -165,7 +186,12 @@ class Entry:
     def _returned(self, made: Any, arguments: Sequence[Tensor]) -> Any:
         if self.program.results == 1:
             made = [made]
-        found = [x if isinstance(x, Tensor) else made[x] if x >= 0 else arguments[-1 - x] for x in self.leaves]
+        found = [
+            made[x] if isinstance(x, int) and x >= 0
+            else arguments[-1 - x] if isinstance(x, int)
+            else x.copy() if isinstance(x, Constant) else x
+            for x in self.leaves
+        ]  # fmt: skip
         return unflatten(self.results, found)
 
 
@@ -189,16 +215,24 @@ class StaticFunction:
     __name__: str
 
     def __init__(
-        self, function: Callable[..., Any], input_spec: Sequence[Any] | None = None, dynamic: bool = False
+        self,
+        function: Callable[..., Any],
+        input_spec: Sequence[Any] | None = None,
+        dynamic: bool = False,
+        full_graph: bool = False,
     ) -> None:
         functools.update_wrapper(self, function)
         self.dygraph_function, self._input_spec, self._dynamic = function, input_spec, dynamic
+        self._full_graph = full_graph
+        self._reason = ""  # why the function runs operator by operator, once that is known
+        self._warned: set[str] = set()  # of these reasons; all instances of a method have one
         self._name = getattr(function, "__qualname__", type(function).__name__)
         self._entries: dict[Any, Entry] = {}
         self._families: dict[Any, Family[Entry]] = {}  # with dynamic, by everything about arguments but their sizes
         # Entries and not what runs them: another thread may forget an entry, whose program has to stay until a call returns.
         self._quick: dict[Any, Entry] = {}  # by the descriptions of arguments that are tensors
         self._latest: Entry | type[_NoEntry] = _NoEntry
+        self._carries = False  # whether arguments on the CPU because of their dtype are brought to the GPU: it captures tensors there
         self._lock = threading.RLock()
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
 
@@ -216,7 +250,8 @@ class StaticFunction:
             return self.dygraph_function(reference(), *args, **kwargs)
 
         functools.update_wrapper(method, self.dygraph_function)
-        bound = StaticFunction(method, self._input_spec, self._dynamic)
+        bound = StaticFunction(method, self._input_spec, self._dynamic, self._full_graph)
+        bound._warned = self._warned
         self._bound[instance] = bound
         return bound
 
@@ -247,19 +282,68 @@ class StaticFunction:
                 if made is not NotImplemented:
                     self._latest = found
                     return made
-        arguments: list[Tensor] = []
-        tree = flatten((args, kwargs), arguments, argument)
-        entry = self._entry(tree, arguments)
-        made = entry.run(*arguments)
-        if made is NotImplemented and (entry.program.takes(len(arguments)) or entry.program.info().outdated):
-            # A captured tensor asks for gradients now and did not, or ceased to; or what the function has read of one has changed.
-            entry = self._entry(tree, arguments, again=entry)
+        if self._reason or (not self._full_graph and marked(self.dygraph_function)):
+            return self.dygraph_function(*args, **kwargs)
+        try:
+            tree, given = taken(args, kwargs)
+            arguments = self._placed(tree, given) if _default_place.displacing else given
+            entry = self._entry(tree, arguments)
             made = entry.run(*arguments)
-        if args and not kwargs and all(type(x) is Tensor for x in args):
+            if made is NotImplemented and (entry.program.takes(len(arguments)) or entry.program.info().outdated):
+                # A captured tensor asks for gradients now and did not, or ceased to; or what the function has read of one has changed.
+                entry = self._entry(tree, arguments, again=entry)
+                made = entry.run(*arguments)
+        except Exception as error:
+            if self._full_graph or not untraceable(error, args, kwargs):
+                raise
+            reason = str(error) + ("" if isinstance(error, TracingError) else where(error))
+        else:
+            reason = ""
+        if reason:
+            return self._untraced(args, kwargs, reason)
+        if arguments is given and args and not kwargs and all(type(x) is Tensor for x in args):
             self._latest = entry
             if not entry.program.open:  # of which there would be one for each set of sizes
                 self._quick[tuple(map(meta, arguments))] = entry
         return entry.run_anyway(arguments) if made is NotImplemented else made
+
+    def _placed(self, tree: Any, arguments: list[Tensor]) -> list[Tensor]:
+        """Arguments that the GPU lacks the dtype of, on the place where the function runs: that of the others, or of what it captures."""
+        together = _displaced.together(arguments)
+        carried = _displaced.carry_all(together)
+        if carried is None or self._carries:
+            return together if carried is None else carried
+        try:
+            self._entry(tree, together)
+            return together
+        except ValueError:  # it may capture tensors of the GPU
+            self._entry(tree, carried)
+        self._carries = True
+        return carried
+
+    def _untraced(self, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> Any:
+        """A call of a function that could not be traced, as it was written; so are all later ones that no program takes.
+
+        The trace has computed nothing: tensors that the function writes into are as they were, and so are the generators. What else it
+        did up to the line that ended the trace, such as `print` or appending to a list, is done once more by this call.
+        """
+        made = self.dygraph_function(*args, **kwargs)
+        self._reason = reason
+        if reason not in self._warned:
+            self._warned.add(reason)
+            warnings.warn(
+                f"[to_static] {self._name} cannot be traced and runs operator by operator, as Paddle runs it too; "
+                f"to_static(full_graph=True) makes this an error: {reason}",
+                stacklevel=4,
+            )
+        return made
+
+    @property
+    def code(self) -> str:
+        """The source of the function, as it was written: nothing of it is translated."""
+        import inspect  # not light
+
+        return inspect.getsource(inspect.unwrap(self.dygraph_function))
 
     def lower(self, *args: Any, **kwargs: Any) -> str:
         """The graph for these arguments as text, an operator a line. The function is traced, but not run.
@@ -277,8 +361,18 @@ class StaticFunction:
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What is compiled for these arguments: steps, groups that run block by block, memory, and what the CPU runs for
         the GPU. The function is traced and compiled, but not run. With `dynamic`, a first line says why sizes are not open.
+
+        Of a function that cannot be traced, and that runs operator by operator therefore, the reason.
         """
-        entry, arguments = self._traced(args, kwargs)
+        reason = self._reason
+        try:
+            entry, arguments = self._traced(args, kwargs) if not reason else (None, [])
+        except Exception as error:
+            if self._full_graph or not untraceable(error, args, kwargs):
+                raise
+            entry, arguments, reason = None, [], str(error)
+        if entry is None:
+            return f"{self._name} runs operator by operator: {reason}\n"
         entry.program.prepare(arguments)
         reasons = [family.reason for family in self._families.values() if family.reason and not entry.program.open]
         return "".join(f"sizes are not open: {reason}\n" for reason in reasons[-1:]) + entry.program.text(plan=True)
@@ -295,10 +389,11 @@ class StaticFunction:
             self._families.clear()
             self._quick.clear()
             self._latest = _NoEntry
+            self._reason = ""
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Entry, list[Tensor]]:
-        arguments: list[Tensor] = []
-        return self._entry(flatten((args, kwargs), arguments, argument), arguments), arguments
+        tree, arguments = taken(args, kwargs)
+        return self._entry(tree, arguments), arguments
 
     def _entry(self, tree: Any, arguments: Sequence[Tensor], again: Entry | None = None) -> Entry:
         """What the function is for these arguments; traced anew if that is `again`."""
@@ -367,15 +462,21 @@ class StaticFunction:
         """Calls the function with tensors that stand for the arguments; its results have gradients only with `gradients`.
 
         Raises:
-            TracingError: it wants elements of a tensor.
+            TracingError: it wants elements of a tensor. The generators are then where they were.
         """
         place = place_of(arguments)
-        trace = _tracing.Trace(place, arguments)
+        generators = [(p, _random.get_state(p)) for p in _random.all_places()]
+        trace = _tracing.Trace(place, arguments, whole=self._full_graph or not gradients)
+        before, complete = unhandled(), False
         try:
             handles = [x._handle for x in trace.inputs]
             args, kwargs = unflatten(tree, trace.inputs)
             returned: list[Tensor] = []
             results = flatten(self.dygraph_function(*args, **kwargs), returned, functools.partial(other, trace))
+            if unhandled() > before:  # the function went on, perhaps another way than with elements
+                raise TracingError(
+                    f"[{self._name}] the function has caught an error of its trace: {latest_unhandled()}"
+                )
             leaves: list[Any] = []
             outputs: list[Tensor] = []
             stands = {id(x): i for i, x in enumerate(trace.inputs)}
@@ -387,17 +488,59 @@ class StaticFunction:
                     leaves.append(numbers[id(x)])
                 elif id(x) in stands and not computed(x):
                     leaves.append(-1 - stands[id(x)])
+                elif made_here(x) and meta(x).place != place:
+                    leaves.append(Constant(x))
                 elif trace.makes(x) or made_here(x) or computed(x):
                     leaves.append(len(outputs))
                     numbers[id(x)] = len(outputs)
                     outputs.append(x if gradients else x.detach())
                 else:
                     leaves.append(x)
-            return Entry(trace.end(outputs, is_grad_enabled()), results, leaves)
+            entry = Entry(trace.end(outputs, is_grad_enabled()), results, leaves)
+            complete = True
+            return entry
         except TracingError as error:
             raise TracingError(str(error) + where(error)) from error
         finally:
+            count_unhandled(before)
             trace.abort()
+            if not complete:
+                for p, state in generators:
+                    if _random.get_state(p) != state:
+                        _random.set_state(p, state)
+
+
+def taken(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+    """The tree of the arguments of a call, and the tensors among them. NumPy arrays become tensors, beside the others.
+
+    Raises:
+        UntraceableError: an argument cannot be hashed.
+    """
+    arguments: list[Any] = []
+
+    def constant(x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            arguments.append(x)
+            return Leaf(len(arguments) - 1)
+        return argument(x)
+
+    tree = flatten((args, kwargs), arguments, constant)
+    if any(isinstance(x, np.ndarray) for x in arguments):
+        tensors = [x for x in arguments if isinstance(x, Tensor)]
+        place = place_of(tensors) if tensors else None
+        arguments = [x if isinstance(x, Tensor) else to_tensor(x, place=place) for x in arguments]
+    return tree, arguments
+
+
+def untraceable(error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a function may run operator by operator although its trace has failed. A function that gets arrays may do with them what
+    tensors cannot.
+    """
+    if isinstance(error, (TracingError, UnsupportedError, UntraceableError)):
+        return True
+    arrays: list[Any] = []
+    flatten((args, kwargs), [], lambda x: arrays.append(x) if isinstance(x, np.ndarray) else None)
+    return bool(arrays) and isinstance(error, (AttributeError, TypeError, ValueError))
 
 
 def computed(x: Tensor) -> bool:
@@ -411,13 +554,13 @@ def other(trace: _tracing.Trace, x: Any) -> Any:
     """A result that is no tensor: it stays as it was.
 
     Raises:
-        TypeError: it holds tensors that the function makes, which would have no elements, or is a generator.
+        UntraceableError: it holds tensors that the function makes, which would have no elements, or is a generator.
     """
     held = x if isinstance(x, (set, frozenset)) else getattr(x, "__dict__", {}).values()
     if isinstance(x, types.GeneratorType):
-        raise TypeError("[jit] the function returns a generator, which would end in one call; want a list")
+        raise UntraceableError("[jit] the function returns a generator, which would end in one call; want a list")
     if not isinstance(x, (type, types.ModuleType)) and any(isinstance(y, Tensor) and trace.makes(y) for y in held):
-        raise TypeError(
+        raise UntraceableError(
             f"[jit] the function returns {type(x).__name__}, which holds a tensor that it makes; want tensors, and lists, "
             "tuples and dicts of them"
         )
@@ -482,6 +625,7 @@ def to_static(
     build_strategy: Any = None,
     backend: str | None = "CINN",
     *,
+    full_graph: bool = False,
     dynamic: bool | None = None,
     **kwargs: Any,
 ) -> StaticFunction: ...
@@ -492,6 +636,7 @@ def to_static(
     build_strategy: Any = None,
     backend: str | None = "CINN",
     *,
+    full_graph: bool = False,
     dynamic: bool | None = None,
     **kwargs: Any,
 ) -> Callable[[Callable[..., Any]], StaticFunction]: ...
@@ -501,37 +646,45 @@ def to_static(
     build_strategy: Any = None,
     backend: str | None = "CINN",
     *,
+    full_graph: bool = False,
     dynamic: bool | None = None,
     **kwargs: Any,
 ) -> Any:
     """Makes a function one that is traced once and then runs as a program. Also a decorator, with or without arguments.
 
     Args:
-        function: takes and returns tensors, and lists, tuples and dicts of them; its other arguments are part of the
-            program, and have to be hashable. A method is traced for each instance.
+        function: takes and returns tensors, and lists, tuples and dicts of them; NumPy arrays become tensors, and its other arguments are
+            part of the program, and have to be hashable. A method is traced for each instance.
         input_spec: an InputSpec for each tensor among the arguments, which is checked, or lists and dicts of them, as the arguments
             are. Sizes need not be given: each set of sizes has a program.
         build_strategy, backend, kwargs: ignored; there is one compiler.
+        full_graph: True: a function that cannot be traced raises an error. False, as in Paddle: it runs operator by operator from then
+            on, with one warning that names the line. It cannot be traced where it wants elements of a tensor: in a condition, in
+            float(), in numpy(), in a shape that depends on them; where it calls backward(), or a function that is marked by
+            `not_to_static`; or where an argument cannot be hashed. What the function did up to that line of the first call,
+            such as `print`, is done twice; tensors and random generators are as if it had not been.
         dynamic: sizes are open. The function is traced for the sizes of two calls, and for one or two sets of other sizes; if it makes the
             same calls for all, what differs between them may have any size but 0 and 1 from then on, and the function is not
             traced again. For those who know that it has no condition on sizes. Otherwise each set of sizes has a program, and `explain` says why.
             Gradients are those of the operators for the sizes of a call.
 
     Raises:
-        TypeError: function cannot be called, input_spec is no list, or dynamic is no bool. Calls raise a TypeError for arguments that cannot be hashed,
-            and a TracingError where the function wants elements of a tensor: in a condition, in float(), in numpy().
+        TypeError: function cannot be called, input_spec is no list, or dynamic or full_graph is no bool. With full_graph, calls raise a
+            TypeError for arguments that cannot be hashed, and a TracingError where the function wants elements of a tensor.
     """
+    if not isinstance(full_graph, bool):
+        raise TypeError(f"[to_static] full_graph is {full_graph!r}; want a bool")
     if dynamic is not None and not isinstance(dynamic, bool):
         raise TypeError(f"[to_static] dynamic is {dynamic!r}; want a bool or None")
     if input_spec is not None and not isinstance(input_spec, (list, tuple)):
         raise TypeError(f"[to_static] input_spec is {type(input_spec).__name__}; want a list of InputSpec")
     if function is None:
-        return lambda f: to_static(f, input_spec, dynamic=dynamic)
+        return lambda f: to_static(f, input_spec, full_graph=full_graph, dynamic=dynamic)
     if not callable(function):
         raise TypeError(f"[to_static] got {type(function).__name__}; want a function")
     if isinstance(function, StaticFunction):
         return function
-    return StaticFunction(function, input_spec, bool(dynamic))
+    return StaticFunction(function, input_spec, bool(dynamic), full_graph)
 
 
 SUFFIX, FIRST = ".pmps", b"paddle-mps program "  # of the files of save
@@ -719,8 +872,37 @@ def _instead(path: str) -> str:
 
 
 def not_to_static(func: Function | None = None) -> Any:
-    """Marks a function, as in Paddle. It changes nothing: a traced function that calls it is traced through it."""
-    return (lambda f: f) if func is None else func
+    """Marks a function as one that is not traced: a function of `to_static` that calls it runs operator by operator, with one warning.
+    With full_graph=True, and in `save`, it is traced through, as in Paddle. Also a decorator, with or without parentheses.
+    """
+    if func is None:
+        return not_to_static
+    name = getattr(func, "__qualname__", type(func).__name__)
+
+    @functools.wraps(func)
+    def untraced(*args: Any, **kwargs: Any) -> Any:
+        if _tracing.active() and not _tracing.whole():
+            raise TracingError(f"[not_to_static] the function calls {name}, which is marked as one that is not traced")
+        return func(*args, **kwargs)
+
+    vars(untraced)[MARK] = True
+    return untraced
+
+
+MARK = "__not_to_static__"
+
+
+def marked(function: Any) -> bool:
+    """Whether `not_to_static` has marked a function."""
+    return getattr(function, MARK, False) is True
+
+
+def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
+    """Accepts how much Paddle's translation of functions logs. It changes nothing: functions are traced and not translated."""
+
+
+def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
+    """Accepts which step of Paddle's translation of functions is printed. It changes nothing; see `StaticFunction.code`."""
 
 
 def ignore_module(modules: Sequence[types.ModuleType]) -> None:
@@ -737,5 +919,5 @@ sys.modules[__name__].__class__ = _Callable
 
 __all__ = [
     "InputSpec", "StaticFunction", "TranslatedLayer", "enable_to_static", "ignore_module", "load", "not_to_static", "save",
-    "to_static",
+    "set_code_level", "set_verbosity", "to_static",
 ]  # fmt: skip

@@ -448,6 +448,9 @@ def _run(given: argparse.Namespace) -> None:
             named[name] = array
         else:
             args.append(array)
+    left_out = [p.name for p in model.inputs[len(args) :] if p.name not in named]
+    if left_out:
+        raise ValueError(f"[input] got no array for {left_out}; want --input {left_out[0]}=FILE.npy")
     start = time.perf_counter()
     with Progress("compiling and running"):
         made = model(*args, **named)

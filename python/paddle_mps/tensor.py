@@ -42,12 +42,8 @@ def tensor(
     return to_tensor(data, dtype, device=device)
 
 
-class TensorModule(ModuleType):
-    """The class of this module, which can be called and has the functions of the package."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
-        made: Tensor = tensor(*args, **kwargs)
-        return made
+class Functions(ModuleType):
+    """The class of modules that have the functions of the package."""
 
     def __getattr__(self, name: str) -> Any:
         """A public function of the package.
@@ -60,6 +56,22 @@ class TensorModule(ModuleType):
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 
+class TensorModule(Functions):
+    """The class of this module, which can be called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        made: Tensor = tensor(*args, **kwargs)
+        return made
+
+
 sys.modules[__name__].__class__ = TensorModule
+
+# Paddle's own modules of these functions, from which programs import them. Here they are not divided.
+for _name in "attribute creation einsum linalg logic manipulation math ops random search stat".split():
+    _module = Functions(f"{__name__}.{_name}", "Functions of paddle, as in Paddle's module of this name.")
+    _module.__package__ = __name__
+    sys.modules[_module.__name__] = _module
+    if _name not in ("einsum", "linalg"):  # which paddle has itself, as a function and as a module
+        globals()[_name] = _module
 
 __all__ = ["tensor"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -50,8 +50,24 @@ def cores() -> int:
         return 8
 
 
-class Pool:
-    """Memory of the mps device, as memory_pool() gives it."""
+class Pool(Mapping[str, int]):
+    """Memory of the mps device, as memory_pool() gives it: a mapping, whose keys are attributes too. It says what is now."""
+
+    _KEYS = ("current_allocated", "max_allocated")
+
+    def __getitem__(self, name: str) -> int:
+        if name not in self._KEYS:
+            raise KeyError(f"[memory_pool] got {name!r}; want one of {list(self._KEYS)}")
+        return int(getattr(self, name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._KEYS)
+
+    def __len__(self) -> int:
+        return len(self._KEYS)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
     @property
     def current_allocated(self) -> int:

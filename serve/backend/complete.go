@@ -32,7 +32,10 @@ func complete(c *config, defaultMaxBatch int64, file *onnx.Model) ([]byte, error
 	if err == nil && len(c.outputs) == 0 {
 		c.outputs, err = c.portsOf(outputs)
 	}
-	return []byte(c.with(c.maxBatch > 1)), err
+	if err != nil {
+		return nil, err
+	}
+	return c.with(c.maxBatch > 1)
 }
 
 // With a batch dimension the dimensions of a configuration are those of one row.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -15,11 +16,11 @@ import (
 
 // config is what this package reads of a configuration.
 type config struct {
-	all      *value  // everything that it says
-	maxBatch int64   // 0: no batch dimension
-	inputs   []*port // none: to be completed
-	outputs  []*port // likewise
-	fileName string  // empty: model.onnx
+	all      map[string]json.RawMessage // everything that it says
+	maxBatch int64                      // 0: no batch dimension
+	inputs   []*port                    // none: to be completed
+	outputs  []*port                    // likewise
+	fileName string                     // empty: model.onnx
 }
 
 // port is an input or an output of a configuration, without the batch dimension.
@@ -31,6 +32,25 @@ type port struct {
 	reshape  []int64 // the shape that the model has, where it is not that of requests
 	optional bool
 }
+
+// The fields as JSON has them. A number may be written as a string.
+type (
+	configJSON struct {
+		FileName      string      `json:"default_model_filename"`
+		MaxBatch      wholeNumber `json:"max_batch_size"`
+		Input, Output []portJSON
+	}
+	portJSON struct {
+		Name     string        `json:"name"`
+		DataType string        `json:"data_type"`
+		Dims     []wholeNumber `json:"dims"`
+		Reshape  *shapeJSON    `json:"reshape,omitempty"`
+		Optional bool          `json:"optional,omitempty"`
+	}
+	shapeJSON struct {
+		Shape []wholeNumber `json:"shape"`
+	}
+)
 
 // refused are fields that ask for what the backend does not do. Each is refused by its name, because a model that needs it
 // would compute something else.
@@ -49,25 +69,28 @@ var notDone = []string{"is_shape_tensor", "allow_ragged_batch", "is_non_linear_f
 
 // readConfig reads a configuration and refuses what it says that the backend cannot do.
 func readConfig(text []byte) (*config, error) {
-	all, err := readJSON(string(text))
-	if err != nil {
-		return nil, err
+	var (
+		c      = &config{}
+		fields configJSON
+		tree   any
+	)
+	for _, into := range []any{&c.all, &fields, &tree} {
+		if err := json.Unmarshal(text, into); err != nil {
+			return nil, status.Errorf(status.Invalid, "the configuration is damaged: %s", err)
+		}
 	}
 	for _, path := range refused {
-		v := all
-		for _, name := range path {
-			v = v.get(name)
-		}
-		if v.truth() || len(v.items) > 0 {
+		if says(member(tree, path...)) {
 			return nil, status.Errorf(status.Unsupported, "the configuration has %s; want one without", strings.Join(path, "."))
 		}
 	}
-	c := &config{all: all, fileName: all.get("default_model_filename").text}
-	if c.maxBatch, err = all.get("max_batch_size").number(); err == nil {
-		c.inputs, err = readPorts(all.get("input"))
+	var err error
+	c.fileName = fields.FileName
+	if c.maxBatch, err = number(fields.MaxBatch); err == nil {
+		c.inputs, err = readPorts(fields.Input, member(tree, "input"))
 	}
 	if err == nil {
-		c.outputs, err = readPorts(all.get("output"))
+		c.outputs, err = readPorts(fields.Output, member(tree, "output"))
 	}
 	if err == nil && c.maxBatch < 0 {
 		err = status.Errorf(status.Invalid, "max_batch_size is %d; want 0 or more", c.maxBatch)
@@ -75,21 +98,40 @@ func readConfig(text []byte) (*config, error) {
 	return c, err
 }
 
-// An array of the configuration that is absent is like an empty one.
+// member is a member of an object, or of the members on the way; nil where there is none.
+func member(v any, path ...string) any {
+	for _, name := range path {
+		object, _ := v.(map[string]any)
+		v = object[name]
+	}
+	return v
+}
 
-// readPorts reads the inputs or the outputs.
-func readPorts(list *value) (made []*port, err error) {
-	for _, v := range list.items {
-		p := &port{name: v.get("name").text, dataType: v.get("data_type").text, optional: v.get("optional").truth()}
+// says reports whether a field has another value than its default.
+func says(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	}
+	return false
+}
+
+// readPorts reads the inputs or the outputs. tree has the fields that portJSON lacks.
+func readPorts(list []portJSON, tree any) (made []*port, err error) {
+	elements, _ := tree.([]any)
+	for i, f := range list {
+		p := &port{name: f.Name, dataType: f.DataType, optional: f.Optional, reshaped: f.Reshape != nil}
 		for _, field := range notDone {
-			if v.get(field).truth() {
+			if i < len(elements) && says(member(elements[i], field)) {
 				return nil, status.Errorf(status.Unsupported, "%q has %s; want one without", p.name, field)
 			}
 		}
-		r := v.get("reshape")
-		p.reshaped = r.fields != nil
-		if p.dims, err = v.get("dims").numbers(); err == nil {
-			p.reshape, err = r.get("shape").numbers()
+		if p.dims, err = numbers(f.Dims); err == nil && p.reshaped {
+			p.reshape, err = numbers(f.Reshape.Shape)
 		}
 		if err != nil {
 			return nil, err
@@ -99,59 +141,95 @@ func readPorts(list *value) (made []*port, err error) {
 	return made, nil
 }
 
-// with is the configuration with other inputs, outputs and max_batch_size, and with dynamic batching if it has none, as JSON.
-// Everything else is as it was.
-func (c *config) with(batching bool) string {
-	parts := []string{
-		`"max_batch_size":` + strconv.FormatInt(c.maxBatch, 10),
-		`"input":` + portsJSON(c.inputs),
-		`"output":` + portsJSON(c.outputs),
+// wholeNumber is the text of a number of JSON. Protocol buffers write those of 64 bits as strings of digits, which count as well. What
+// is no number is refused by number, which says what was wanted.
+type wholeNumber string
+
+func (n *wholeNumber) UnmarshalJSON(text []byte) error {
+	if *n = wholeNumber(strings.Trim(string(text), `"`)); *n == "null" {
+		*n = ""
 	}
-	for i, name := range c.all.fields {
-		switch name {
-		case "max_batch_size", "input", "output":
-			continue
-		case "dynamic_batching":
-			batching = false
-		}
-		parts = append(parts, quote(name)+":"+c.all.items[i].raw)
-	}
-	if batching {
-		parts = append(parts, `"dynamic_batching":{}`)
-	}
-	return "{" + strings.Join(parts, ",") + "}"
+	return nil
 }
 
-// portsJSON are inputs or outputs as JSON.
-func portsJSON(ports []*port) string {
-	var parts []string
-	for _, p := range ports {
-		text := `{"name":` + quote(p.name) + `,"data_type":` + quote(p.dataType) + `,"dims":` + list(p.dims)
-		if p.reshaped {
-			text += `,"reshape":{"shape":` + list(p.reshape) + `}`
-		}
-		if p.optional {
-			text += `,"optional":true`
-		}
-		parts = append(parts, text+"}")
+func (n wholeNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }
+
+// number is a whole number: 0 where there is none.
+func number(text wholeNumber) (int64, error) {
+	if text == "" {
+		return 0, nil
 	}
-	return "[" + strings.Join(parts, ",") + "]"
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return 0, status.Errorf(status.Invalid, "got %s; want a whole number", text)
+	}
+	return n, nil
+}
+
+// numbers are whole numbers.
+func numbers(texts []wholeNumber) (list []int64, err error) {
+	list = make([]int64, len(texts))
+	for i := range texts {
+		if list[i], err = number(texts[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// with is the configuration with other inputs, outputs and max_batch_size, and with dynamic batching if it has none, as JSON.
+// The text of everything else is as it was.
+func (c *config) with(batching bool) ([]byte, error) {
+	made := map[string]any{}
+	if batching {
+		made["dynamic_batching"] = struct{}{}
+	}
+	for name, text := range c.all {
+		made[name] = text
+	}
+	made["max_batch_size"], made["input"], made["output"] = c.maxBatch, portsJSON(c.inputs), portsJSON(c.outputs)
+	return json.Marshal(made)
+}
+
+// portsJSON are inputs or outputs as JSON has them.
+func portsJSON(ports []*port) []portJSON {
+	list := []portJSON{}
+	for _, p := range ports {
+		one := portJSON{Name: p.name, DataType: p.dataType, Dims: numbersJSON(p.dims), Optional: p.optional}
+		if p.reshaped {
+			one.Reshape = &shapeJSON{numbersJSON(p.reshape)}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// numbersJSON are numbers as JSON has them.
+func numbersJSON(list []int64) []wholeNumber {
+	texts := make([]wholeNumber, len(list))
+	for i, n := range list {
+		texts[i] = wholeNumber(strconv.FormatInt(n, 10))
+	}
+	return texts
 }
 
 // ReadBackendConfig reads what the server was started with for the backend: default-max-batch-size of
 // {"cmdline":{"default-max-batch-size":"4"}}, or absent where it is not there.
 func ReadBackendConfig(text []byte, absent int64) (defaultMaxBatch int64, err error) {
-	all, err := readJSON(string(text))
-	if err != nil {
+	var all struct {
+		Cmdline struct {
+			Size *json.RawMessage `json:"default-max-batch-size"`
+		}
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
 		return 0, status.Errorf(status.Invalid, "[metal_mps] backend configuration: %s", err)
 	}
-	size := all.get("cmdline").get("default-max-batch-size")
-	if size.raw == "" {
+	if all.Cmdline.Size == nil {
 		return absent, nil
 	}
-	n, err := size.number()
+	n, err := strconv.ParseInt(strings.Trim(string(*all.Cmdline.Size), `"`), 10, 64)
 	if err != nil || n < 0 || n > 1<<31-1 {
-		return 0, status.Errorf(status.Invalid, "[metal_mps] default-max-batch-size is %s; want a whole number of 0 or more", size.raw)
+		return 0, status.Errorf(status.Invalid, "[metal_mps] default-max-batch-size is %s; want a whole number of 0 or more", *all.Cmdline.Size)
 	}
 	return n, nil
 }

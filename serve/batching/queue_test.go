@@ -79,6 +79,41 @@ func TestDelay(t *testing.T) {
 	require.Len(t, q.Next(NewWorker(nil), nil), 2)
 }
 
+// TestLateBatchesAreNoLarger: items that have waited for the whole delay leave at once, and still no more than fit a batch.
+func TestLateBatchesAreNoLarger(t *testing.T) {
+	q := New(Config{MaxBatch: 4, Preferred: []int{4}, Delay: time.Microsecond})
+	push(t, q, 3, 2)
+	time.Sleep(time.Millisecond)
+	require.Equal(t, []int{3}, sizes(q.Next(NewWorker(nil), nil)))
+	require.Equal(t, []int{2}, sizes(q.Next(NewWorker(nil), nil)))
+}
+
+// TestFullBatchesDoNotWait: a batch that nothing is preferred to leaves before the delay ends, with preferred sizes and without.
+func TestFullBatchesDoNotWait(t *testing.T) {
+	for name, c := range map[string]struct {
+		preferred, sizes []int
+		count            int
+		waits            bool
+	}{
+		"room for another item":      {nil, []int{3}, 1, true},
+		"full of one item":           {nil, []int{4}, 1, false},
+		"full of two":                {nil, []int{1, 3}, 2, false},
+		"less than is preferred":     {[]int{2}, []int{1}, 1, true},
+		"one item above what is":     {[]int{2}, []int{3}, 1, false},
+		"full, and a next one":       {nil, []int{1, 3, 1}, 2, false},
+		"the next one does not fit":  {nil, []int{3, 2}, 1, false},
+		"no full batch of preferred": {[]int{3}, []int{1, 1}, 2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := New(Config{MaxBatch: 4, Preferred: c.preferred, Delay: time.Hour})
+			push(t, q, c.sizes...)
+			count, wait := q.form(time.Now())
+			require.Equal(t, c.waits, wait > 0)
+			require.Equal(t, c.count, count)
+		})
+	}
+}
+
 // TestPriorities: items of a higher level leave first; those of levels that there are not are of the last.
 func TestPriorities(t *testing.T) {
 	q := New(Config{Levels: 2, Default: 2})
@@ -90,6 +125,42 @@ func TestPriorities(t *testing.T) {
 		order = append(order, q.Next(NewWorker(nil), nil)[0].Value)
 	}
 	require.Equal(t, []any{2, 0, 1, 3}, order)
+}
+
+// TestDelayOfLowPriorities: the delay counts from the oldest item that the batch would have, which is not its first one where
+// items of a higher priority have come later.
+func TestDelayOfLowPriorities(t *testing.T) {
+	const delay = time.Minute
+	now := time.Now()
+	for name, c := range map[string]struct {
+		ages []time.Duration // of items; the priority of the first one is the lowest
+		key  string          // of the last item, which is the first of the batch
+		want time.Duration   // that is left
+	}{
+		"the low one is late":           {[]time.Duration{delay, time.Second}, "", 0},
+		"the low one is almost late":    {[]time.Duration{delay - time.Second, 0}, "", time.Second},
+		"the high one is late":          {[]time.Duration{time.Second, delay}, "", 0},
+		"the oldest is in the middle":   {[]time.Duration{time.Second, delay - 2*time.Second, 0}, "", 2 * time.Second},
+		"what does not join counts not": {[]time.Duration{delay, 0}, "other", 0}, // nothing more can be added to the first
+	} {
+		t.Run(name, func(t *testing.T) {
+			levels := uint64(len(c.ages))
+			q := New(Config{MaxBatch: 8, Preferred: []int{8}, Delay: delay, Levels: levels, Default: 1})
+			for i, age := range c.ages {
+				it := &Item{Size: 1, Priority: levels - uint64(i)}
+				if i == len(c.ages)-1 {
+					it.Key = c.key
+				}
+				require.NoError(t, q.Push(it))
+				it.queued = now.Add(-age)
+			}
+			count, wait := q.form(now)
+			require.Equal(t, c.want, max(wait, 0))
+			if c.key == "" {
+				require.Equal(t, len(c.ages), count)
+			}
+		})
+	}
 }
 
 // TestBound: a full level refuses items, others do not.

@@ -1,11 +1,10 @@
-"""The page of `paddle-mps serve` in a real browser: Chromium without a window, driven by Selenium."""
+"""The page of `paddle-mps serve` in a real browser."""
 
 from __future__ import annotations
 
 import json
 import os
 import pathlib
-import shutil
 import sys
 import threading
 import time
@@ -54,25 +53,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[running.Server]
         (folder / name / "1" / "model.onnx").write_bytes(file)
     with running.serving(str(folder), "--exit-on-error=false") as one:
         yield one
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1200,900",
-    ):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
-    yield driver
-    driver.quit()
 
 
 def infer(server: running.Server, rows: int) -> None:
@@ -148,6 +128,7 @@ def test_states_and_hostile_names(server: running.Server, browser: webdriver.Chr
 
 def test_nothing_comes_from_outside(server: running.Server, browser: webdriver.Chrome) -> None:
     browser.get_log("performance")
+    browser.get_log("browser")  # of pages before
     browser.get(f"http://{server.http}/")
     time.sleep(2)
     events = [json.loads(e["message"])["message"] for e in browser.get_log("performance")]

@@ -69,6 +69,8 @@ static void failures_are_kept_once(void) {
   EXPECT(pmps_fast_call(PMPS_OP_SPLIT, &arg, 1, &split, 1, UINT64_MAX, 0) == 0);
   FAILS(pmps_fast_error(), PMPS_INVALID_ARGUMENT, "makes 3 tensors");
   pmps_fast_release(NULL, 3);
+  for (uint64_t count = 1 << 16; count; count <<= 1) pmps_fast_release(&x, count + 1); /* not read, and not freed */
+  EXPECT(pmps_live_handles() == 2);
   const uint64_t both[] = {x, odd};
   pmps_fast_release(both, 2);
   EXPECT(pmps_live_handles() == 0);

@@ -78,6 +78,7 @@ static void fallible_calls(void) {
   FORKED(pmps_tensor_from_strings(NULL, 1, &n, data, sizeof data, &t));
   FORKED(pmps_tensor_get_strings(tensor, &json, &count));
   FORKED(pmps_tensor_retain(tensor, &t));
+  FORKED(pmps_tensor_replace(tensor, tensor, &t));
   FORKED(pmps_tensor_get_info(tensor, &info));
   FORKED(pmps_tensor_read(tensor, data, sizeof data));
   FORKED(pmps_tensor_write(tensor, data, sizeof data));
@@ -152,7 +153,7 @@ static void program_calls(void) {
   FORKED(pmps_graph_get_value_info(graph, value, &info));
   FORKED(pmps_graph_to_text(graph, &text));
   FORKED(pmps_program_new(NULL, graph, &value, 1, &p));
-  FORKED(pmps_program_prepare(program, NULL, 0));
+  FORKED(pmps_program_prepare(program, NULL, NULL, 0));
   FORKED(pmps_program_run(program, &tensor, 1, &t, &count));
   FORKED(pmps_program_run_into(program, &tensor, 1, &tensor, 1));
   pmps_run *run = NULL;
@@ -208,7 +209,9 @@ static void gradient_calls(void) {
   FORKED(pmps_tensor_set_grad(tensor, NULL));
   FORKED(pmps_tensor_zero_grad(tensor));
   FORKED(pmps_tensor_retain_grad(tensor));
+  FORKED(pmps_tensor_end_history(tensor));
   FORKED(pmps_tensor_detach(tensor, &t));
+  FORKED(pmps_tensor_weaken(tensor, &t));
   FORKED(pmps_tensor_add_grad_hook(tensor, no_hook, NULL, NULL, &id));
   FORKED(pmps_tensor_remove_grad_hook(tensor, 1, &removed));
   FORKED(pmps_grad_backward(&pass, NULL));

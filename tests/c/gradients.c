@@ -244,6 +244,23 @@ static void functions_have_gradients(void) {
   pmps_tensor_free(y);
   EXPECT(closed == 1);
 
+  pmps_tensor *weak = NULL, *same = NULL; /* a weak handle does not keep the function, and knows it while the output lives */
+  y = ramp(NULL, 3);
+  OK(pmps_grad_apply(&function, in, 2, &y, 1));
+  OK(pmps_tensor_weaken(y, &weak));
+  EXPECT(!about(weak).requires_grad && about(weak).is_leaf);
+  OK(pmps_tensor_retain(weak, &same));
+  EXPECT(about(same).requires_grad && !about(same).is_leaf);
+  pmps_tensor_free(y);
+  EXPECT(closed == 1);
+  pmps_tensor_free(same);
+  EXPECT(closed == 2);
+  OK(pmps_tensor_retain(weak, &same));
+  EXPECT(!about(same).requires_grad && about(same).is_leaf);
+  pmps_tensor_free(same);
+  pmps_tensor_free(weak);
+
+  closed = 1;
   y = ramp(NULL, 3); /* of inputs that require no gradients: nothing is recorded */
   OK(pmps_tensor_set_requires_grad(x, false));
   OK(pmps_tensor_set_requires_grad(w, false));
@@ -288,7 +305,9 @@ static void bad_arguments_are_refused(void) {
     INVALID(pmps_tensor_set_grad(bad[i], x));
     INVALID(pmps_tensor_zero_grad(bad[i]));
     INVALID(pmps_tensor_retain_grad(bad[i]));
+    INVALID(pmps_tensor_end_history(bad[i]));
     INVALID(pmps_tensor_detach(bad[i], &out));
+    INVALID(pmps_tensor_weaken(bad[i], &out));
     INVALID(pmps_tensor_add_grad_hook(bad[i], hook, close_it, &closed, &id));
     INVALID(pmps_tensor_remove_grad_hook(bad[i], 1, &removed));
     INVALID(backward(bad[i], false));
@@ -299,12 +318,13 @@ static void bad_arguments_are_refused(void) {
   REFUSED(pmps_tensor_get_grad_info(x, &info), "struct_size");
   REFUSED(pmps_tensor_get_grad(x, NULL), "");
   REFUSED(pmps_tensor_detach(x, NULL), "");
+  REFUSED(pmps_tensor_weaken(x, NULL), "");
   REFUSED(pmps_tensor_add_grad_hook(x, NULL, close_it, &closed, &id), "");
   REFUSED(pmps_tensor_add_grad_hook(x, hook, close_it, &closed, NULL), "");
-  REFUSED(pmps_tensor_add_grad_hook(plain, hook, close_it, &closed, &id), "asks for no gradient");
+  REFUSED(pmps_tensor_add_grad_hook(plain, hook, close_it, &closed, &id), "stop_gradient=True");
   REFUSED(pmps_tensor_remove_grad_hook(x, 1, NULL), "");
-  REFUSED(pmps_tensor_retain_grad(plain), "asks for no gradient");
-  REFUSED(pmps_tensor_set_grad(plain, x), "asks for no gradient");
+  REFUSED(pmps_tensor_retain_grad(plain), "stop_gradient=True");
+  REFUSED(pmps_tensor_set_grad(plain, x), "stop_gradient=True");
   REFUSED(pmps_tensor_set_grad(x, small), "want them equal");
 
   REFUSED(pmps_grad_backward(NULL, NULL), "");

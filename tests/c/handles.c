@@ -84,6 +84,7 @@ static void bad_tensor(pmps_tensor *bad) {
   struct DLManagedTensorVersioned *versioned = NULL;
   const pmps_index item = {PMPS_INDEX_INT, 0, 0, 0, 0};
   INVALID(pmps_tensor_retain(bad, &out));
+  INVALID(pmps_tensor_replace(bad, bad, &out));
   INVALID(pmps_tensor_get_info(bad, &info));
   INVALID(pmps_tensor_read(bad, data, sizeof data));
   INVALID(pmps_tensor_write(bad, data, sizeof data));

@@ -117,6 +117,10 @@ static void elements_are_checked() {
   EXPECT(code_of([&] { x.item<std::int32_t>(); }) == PMPS_INVALID_ARGUMENT);
   EXPECT(code_of([] { pm::Tensor::from<float>(place(), {2, 2}, {1, 2, 3}); }) == PMPS_INVALID_ARGUMENT);
   EXPECT(code_of([] { pm::Tensor::over(std::vector<float>(3), {4}); }) == PMPS_INVALID_ARGUMENT);
+  for (const std::vector<std::int64_t>& two : {std::vector<std::int64_t>{3, 6148914691236517206}, {-1, -2}}) { /* 2 modulo 2**64 */
+    EXPECT(code_of([&] { pm::Tensor::from<float>(place(), two, {1, 2}); }) == PMPS_INVALID_ARGUMENT);
+    EXPECT(code_of([&] { pm::Tensor::over(std::vector<float>(2), two); }) == PMPS_INVALID_ARGUMENT);
+  }
   const pm::Tensor mask = pm::call(PMPS_OP_LESS_THAN, {x, pm::scalar(2)});
   EXPECT(mask.dtype() == PMPS_BOOL && mask.values<std::uint8_t>() == (std::vector<std::uint8_t>{1, 0, 0}));
   pm::Tensor copy = x.clone();
@@ -183,6 +187,10 @@ static void operators_may_have_several_results() {
   EXPECT(parts.size() == 3 && parts[2].item<float>() == 3);
   EXPECT(code_of([&] { pm::call(pm::find("split"), {x}, thirds); }) == PMPS_INVALID_ARGUMENT);
   EXPECT(code_of([&] { pm::call_all(pm::find("split"), {x}, thirds, 2); }) == PMPS_INVALID_ARGUMENT);
+  const pm::Tensor nothing = pm::Tensor::empty(place(), PMPS_FLOAT32, {0, 3});
+  const auto none = {pm::attr("sections", pm::Dims()), pm::attr("axis", 0)};
+  EXPECT(pm::call_all(PMPS_OP_SPLIT, {nothing}, none).empty());
+  EXPECT(code_of([&] { pm::call(PMPS_OP_SPLIT, {nothing}, none); }) == PMPS_INVALID_ARGUMENT);
 }
 
 static void streams_end_with_their_scope() {
@@ -242,6 +250,7 @@ static void programs_are_one_call() {
   EXPECT(code_of([&] { pm::Program(place(), graph, {}); }) == PMPS_INVALID_ARGUMENT);
   const pm::Program program(place(), graph, {top, parts[0]});
   EXPECT(code_of([&] { graph.symbol(); }) == PMPS_INVALID_ARGUMENT);
+  EXPECT(code_of([&] { program.prepare({{2}}); }) == PMPS_INVALID_ARGUMENT); /* not read beyond its end */
   program.prepare({{2, 2}});
   EXPECT(program.info().compilations == 1 && program.info().outputs == 2 && program.info().constant_bytes == 8);
   for (int round = 0; round < 2; round++) {
@@ -253,6 +262,14 @@ static void programs_are_one_call() {
   }
   const pm::Tensor longer = pm::Tensor::from<float>(place(), {1, 2}, {1, 1});
   EXPECT(program.run({longer + longer})[0].values<float>() == (std::vector<float>{3, 21}));
+}
+
+static void graphs_may_have_calls_without_results() {
+  pm::Graph graph;
+  const pm::Value x = graph.input(PMPS_FLOAT32, {0, 3});
+  const auto none = {pm::attr("sections", pm::Dims()), pm::attr("axis", 0)};
+  EXPECT(graph.call_all(PMPS_OP_SPLIT, {x}, none).empty());
+  EXPECT(code_of([&] { graph.call(PMPS_OP_SPLIT, {x}, none); }) == PMPS_INVALID_ARGUMENT);
 }
 
 static void runs_are_started_and_waited_for() {
@@ -393,6 +410,7 @@ int main() {
   RUN(gradients_are_computed);
   RUN(recording_is_back_on);
   RUN(programs_are_one_call);
+  RUN(graphs_may_have_calls_without_results);
   RUN(runs_are_started_and_waited_for);
   RUN(calls_become_a_program);
   RUN(shaders_are_refused_where_there_is_no_metal);

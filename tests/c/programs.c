@@ -271,20 +271,24 @@ static void prepared_programs_do_not_compile(void) {
   const int64_t x[] = {4, WIDTH}, negative[] = {-1, WIDTH}, huge[] = {INT64_MAX, INT64_MAX}, wrong[] = {4, WIDTH + 1};
   const int64_t *const dims[] = {x, NULL}, *const none[] = {NULL, NULL}, *const bad[] = {negative, NULL};
   const int64_t *const large[] = {huge, NULL}, *const other[] = {wrong, NULL};
-  OK(pmps_program_prepare(program, dims, 2));
+  const int32_t ranks[] = {2, 0}, few[] = {1, 0}, many[] = {3, 0};
+  FAILS(pmps_program_prepare(program, dims, few, 2), PMPS_INVALID_ARGUMENT, "got 1 sizes of input 0; want 2");
+  FAILS(pmps_program_prepare(program, dims, many, 2), PMPS_INVALID_ARGUMENT, "got 3 sizes of input 0; want 2");
+  FAILS(pmps_program_prepare(program, dims, NULL, 2), PMPS_INVALID_ARGUMENT, "null");
+  OK(pmps_program_prepare(program, dims, ranks, 2));
   pmps_program_info info = {.struct_size = sizeof info};
   OK(pmps_program_get_info(program, &info));
   EXPECT(info.compilations == 1);
   compare(place, program, &d, 4);
   OK(pmps_program_get_info(program, &info));
   EXPECT(info.compilations == 1);
-  FAILS(pmps_program_prepare(program, none, 2), PMPS_INVALID_ARGUMENT, "input 0 has symbols");
-  FAILS(pmps_program_prepare(program, dims, 1), PMPS_INVALID_ARGUMENT, "got sizes of 1 inputs; want 2");
-  FAILS(pmps_program_prepare(program, NULL, 2), PMPS_INVALID_ARGUMENT, "null");
-  FAILS(pmps_program_prepare(program, bad, 2), PMPS_INVALID_ARGUMENT, "no negative dimension");
-  FAILS(pmps_program_prepare(program, large, 2), PMPS_INVALID_ARGUMENT, "exceeds the address space");
-  FAILS(pmps_program_prepare(program, other, 2), PMPS_INVALID_ARGUMENT, "input 0 is float32 of shape [4, 7]");
-  FAILS(pmps_program_prepare(program, dims, SIZE_MAX), PMPS_INVALID_ARGUMENT, "at most");
+  FAILS(pmps_program_prepare(program, none, ranks, 2), PMPS_INVALID_ARGUMENT, "input 0 has symbols");
+  FAILS(pmps_program_prepare(program, dims, ranks, 1), PMPS_INVALID_ARGUMENT, "got sizes of 1 inputs; want 2");
+  FAILS(pmps_program_prepare(program, NULL, ranks, 2), PMPS_INVALID_ARGUMENT, "null");
+  FAILS(pmps_program_prepare(program, bad, ranks, 2), PMPS_INVALID_ARGUMENT, "no negative dimension");
+  FAILS(pmps_program_prepare(program, large, ranks, 2), PMPS_INVALID_ARGUMENT, "exceeds the address space");
+  FAILS(pmps_program_prepare(program, other, ranks, 2), PMPS_INVALID_ARGUMENT, "input 0 is float32 of shape [4, 7]");
+  FAILS(pmps_program_prepare(program, dims, ranks, SIZE_MAX), PMPS_INVALID_ARGUMENT, "at most");
   free_data(&d);
   pmps_program_free(program);
 }
@@ -671,7 +675,8 @@ static void results_of_unknown_size_are_unsupported(void) {
   OK(pmps_graph_call(graph, PMPS_OP_NONZERO, &x, 1, NULL, 0, &y, &count));
   OK(pmps_program_new(&cpu, graph, &y, 1, &program));
   const int64_t *const dims[] = {NULL};
-  for (int i = 0; i < 2; i++) FAILS(pmps_program_prepare(program, dims, 1), PMPS_UNSUPPORTED, "[nonzero]");
+  const int32_t rank[] = {0};
+  for (int i = 0; i < 2; i++) FAILS(pmps_program_prepare(program, dims, rank, 1), PMPS_UNSUPPORTED, "[nonzero]");
   pmps_program_free(program);
   pmps_graph_free(graph);
 }
@@ -706,7 +711,7 @@ static void bad_handles_are_refused(void) {
     pmps_program *worse = (pmps_program *)(uintptr_t)list[i];
     pmps_program_info about = {.struct_size = sizeof about};
     pmps_tensor *out = NULL;
-    INVALID(pmps_program_prepare(worse, NULL, 0));
+    INVALID(pmps_program_prepare(worse, NULL, NULL, 0));
     INVALID(pmps_program_run(worse, NULL, 0, &out, &count));
     INVALID(pmps_program_get_info(worse, &about));
     pmps_program_free(worse);

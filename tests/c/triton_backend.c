@@ -662,7 +662,7 @@ static void wrong_models_do_not_load(void) {
   } wrong[] = {
       {empty, "[onnx] the file is damaged", 2, INVALID_ARG},
       {empty, "no such file", 3, INVALID_ARG},
-      {"{", "the JSON is damaged at byte 1 of 1", 1, INVALID_ARG},
+      {"{", "the configuration is damaged", 1, INVALID_ARG},
       {"", "damaged", 1, INVALID_ARG},
       {CONFIG("-1", "[]", "[]"), "max_batch_size is -1", 1, INVALID_ARG},
       {CONFIG("\"x\"", "[]", "[]"), "want a whole number", 1, INVALID_ARG},

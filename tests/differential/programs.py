@@ -450,7 +450,7 @@ def traced(statements: list[Statement]) -> list[Array]:
                 values.append(value)
         return values
 
-    compiled = paddle.jit.to_static(function)
+    compiled = paddle.jit.to_static(function, full_graph=True)
     runs = []
     for _ in range(2):
         for x, s in zip(captured, creations[2::3]):  # which the run before may have changed

@@ -1,10 +1,11 @@
 """Runs random programs by this package and by NumPy, and compares every value.
 
-    run.py [--seconds S | --programs N] [--seed SEED] [--place PLACE] [--traced]
+    run.py [--seconds S | --programs N] [--seed SEED] [--place PLACE] [--traced | --views]
 
 PLACE is the place besides cpu that tensors move to and from: mps (what PADDLE_MPS_DEVICE says that is) or cpu itself.
 With --traced each program is a function that is traced on PLACE and run twice. Of each five programs one is about gradients: see
-slope_programs.py. Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program
+slope_programs.py. With --views all are about writes in place through views: see view_programs.py; what they were refused is
+printed with its count. Prints the seed of the first program, then `ok` and the number of programs, or `FAIL` and the shortest program
 that still differs, with its seed, and exits 1.
 """
 
@@ -18,6 +19,7 @@ from typing import Any, Callable
 
 import programs
 import slope_programs
+import view_programs
 
 import paddle_mps as paddle
 
@@ -59,6 +61,26 @@ def program(
     return programs.Maker(seed, places, traced).make(), lambda statements: programs.difference(statements, streams)
 
 
+def views(first: int, options: argparse.Namespace) -> int:
+    """The programs about writes through views: on cpu and on the place in turns."""
+    places = tuple(dict.fromkeys(("cpu", options.place)))
+    end, done = time.monotonic() + options.seconds, 0
+    while done < options.programs if options.programs else not done or time.monotonic() < end:
+        seed = first + done
+        statements = view_programs.Maker(seed, places[seed % len(places)]).make()
+        if view_programs.difference(statements):
+            short = view_programs.shortened(statements, view_programs.difference)
+            print(view_programs.told(seed, short, view_programs.difference(short)))
+            if not options.all:
+                return 1
+        done += 1
+    for text, count in view_programs.REFUSED.most_common():
+        print(f"{count:6d} refused, {text}")
+    right = ", ".join(f"{count} {way}" for way, count in view_programs.RIGHT.items())
+    print(f"ok {done} programs on {' and '.join(places)}: {right}")
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10.0)
@@ -66,10 +88,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="of the first; else random")
     parser.add_argument("--place", default="mps")
     parser.add_argument("--traced", action="store_true")
+    parser.add_argument("--views", action="store_true")
+    parser.add_argument("--all", action="store_true", help="with --views: go on after a difference")
     options = parser.parse_args()
     first = options.seed if options.seed is not None else random.SystemRandom().randrange(10**9)
     places = (options.place,) if options.traced else tuple(dict.fromkeys(("cpu", options.place)))
     print(f"from seed {first}", flush=True)  # before what may end the process
+    if options.views:
+        return views(first, options)
     streams = None if options.traced else streams_of(places)
     end, done = time.monotonic() + options.seconds, 0
     while done < options.programs if options.programs else not done or time.monotonic() < end:

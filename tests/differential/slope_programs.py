@@ -304,11 +304,11 @@ def ours(statements: list[Statement], traced: str) -> list[Array]:
         return total(statements, list(given), lambda o: o.ours, weigh)
 
     if traced == "pass":
-        compiled = paddle.jit.to_static(paddle.func.grad(function, tuple(range(len(created)))))
+        compiled = paddle.jit.to_static(paddle.func.grad(function, tuple(range(len(created)))), full_graph=True)
         return [g.numpy() for g in compiled(*created)]
     for x in created:
         x.stop_gradient = False
-    called = paddle.jit.to_static(function) if traced else function
+    called = paddle.jit.to_static(function, full_graph=True) if traced else function
     called(*created).backward()
     return [np.zeros(tuple(x.shape)) if x.grad is None else x.grad.numpy() for x in created]
 

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import programs
 import run
 import slope_programs
+import view_programs
 
 import paddle_mps as paddle
 
@@ -91,3 +92,34 @@ def test_gradients_of_some_programs(traced: bool) -> None:
         assert difference(statements) == "", run.told(seed, statements, "")
         used |= {s.name for s in statements}
     assert used == slope_programs.OPERATORS.keys()
+
+
+def test_a_view_that_is_none_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong view and a wrong history of a right one."""
+    for name, wrong in {
+        "transpose": lambda x, perm: paddle.transpose(x, perm).clone(),
+        "index": lambda x, parts: x.detach()[view_programs.key_of(parts)],
+    }.items():
+        with monkeypatch.context() as patched:
+            patched.setitem(view_programs.VIEWS, name, (view_programs.VIEWS[name][0], wrong))
+            for seed in range(300):
+                statements = view_programs.Maker(seed, "cpu").make()
+                if view_programs.difference(statements):
+                    break
+            else:
+                raise AssertionError(f"no program found {name}")
+            short = view_programs.shortened(statements, view_programs.difference)
+        assert name in view_programs.told(seed, short, "")
+
+
+def test_programs_about_views_use_everything() -> None:
+    used: set[str] = set()
+    for seed in range(60):
+        statements = view_programs.Maker(seed, "cpu").make()
+        assert view_programs.difference(statements) == "", view_programs.told(seed, statements, "")
+    for seed in range(600):
+        statements = view_programs.Maker(seed, "cpu").make()
+        used |= {s.name for s in statements} | {b.name for s in statements for b in s.given.get("body", ())}
+    assert used >= view_programs.VIEWS.keys() | view_programs.CHANGES.keys() | view_programs.NEW.keys()
+    assert used >= {"section", "pass", "hook", "delete", "detach", "set_value"}
+    assert all(view_programs.RIGHT[way] > 5 for way in ("constant", "eager", "sections", "whole"))

@@ -3,6 +3,7 @@
  *
  * Environment, read when the library is loaded:
  *   FAKEMETAL_MACOS=15.0      the macOS it pretends to be
+ *   FAKEMETAL_MASKED=1        from 26.0 on it answers 16.0, as to a program of an older SDK, and the build that it is
  *   FAKEMETAL_GPU=M1          its GPU: a row of limits.c
  *   FAKEMETAL_FAMILY=1007     the same by its MTLGPUFamily: Apple7 is 1007
  *   FAKEMETAL_MEMORY=bytes    the memory of its machine, 16 GiB

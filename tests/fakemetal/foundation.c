@@ -348,10 +348,14 @@ typedef struct {
 static id the_process;
 static id process_info(class_ *self) { return (void)self, the_process; }
 
+/* FAKEMETAL_MASKED: as macOS 26 and later answer programs that were linked with an older SDK. */
+static bool masked(int major) { return major >= 26 && getenv("FAKEMETAL_MASKED") != NULL; }
+
 static system_version process_version(id self) {
   int major, minor;
   (void)self;
   macos_version(&major, &minor);
+  if (masked(major)) return (system_version){16, 0, 0};
   return (system_version){major, minor, 0};
 }
 
@@ -363,6 +367,12 @@ static BOOL process_is_at_least(id self, SEL cmd, system_version v) {
 static id process_version_string(id self) {
   char text[64];
   system_version v = process_version(self);
+  int major, minor;
+  macos_version(&major, &minor);
+  if (masked(major)) {
+    snprintf(text, sizeof text, "Version 16.0 (Build %d%c101)", major - 1, 'A' + minor);
+    return string_of(text);
+  }
   snprintf(text, sizeof text, "Version %lld.%lld (Build fakemetal)", (long long)v.major, (long long)v.minor);
   return string_of(text);
 }

@@ -129,8 +129,10 @@ static const char *const headers[] = {"metal.h", "entry.h", "types.h", "traits.h
 static const char *const flags[] = {
     "-std=c++17", "-x", "c++", "-fPIC", "-Og", "-g0", "-w", "-Werror=return-type", "-Wno-literal-suffix", "-nostdinc++", "-fno-exceptions", "-fno-rtti",
     "-fno-threadsafe-statics", "-fno-strict-aliasing", "-fsigned-char", "-fsanitize=kernel-address", "-fsanitize=alignment",
-    "-I" SHADER_FOLDER, "-isystem", SHADER_FOLDER "/include",
 };
+/* Where the headers are. Their contents are hashed, not where they are, so that checkouts share what is compiled; but a precompiled
+ * header of clang is of use only while the headers that it was made from are there. */
+static const char *const folders[] = {"-I" SHADER_FOLDER, "-isystem", SHADER_FOLDER "/include"};
 /* Threads meet at the address that a barrier returns to, so a barrier must stay one call: without jump threading the
  * compiler does not copy it into both arms of a condition before it. */
 static const char *const gcc_flags[] = {
@@ -176,6 +178,7 @@ static command compile_command(const shader_library *l, char version[static 32])
   command c = {0};
   add(&c, tools.compiler);
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) add(&c, flags[i]);
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) add(&c, folders[i]);
   if (tools.clang)
     for (size_t i = 0; i < sizeof clang_flags / sizeof *clang_flags; i++) add(&c, clang_flags[i]);
   else
@@ -210,6 +213,7 @@ static bool works(const char *compiler) {
     tools.compiler = compiler;
     tools.clang = strstr(words, "clang") != NULL;
     tools.headers = hash(tools.headers, words);
+    if (tools.clang) tools.headers = hash(tools.headers, SHADER_FOLDER);
   }
   unlink(log);
   free(words);

@@ -356,6 +356,11 @@ CALL(pmps_tensor_retain) {
   pmps_error *e = pmps_tensor_retain(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &t);
   made(e, t);
 }
+CALL(pmps_tensor_replace) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_replace(AS(pmps_tensor, any(&tensors)), AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &t);
+  made(e, t);
+}
 CALL(pmps_tensor_free) { drop(&tensors, free_tensor); }
 CALL(pmps_tensor_get_info) {
   pmps_tensor_info i = {.struct_size = one_in(10) ? below(sizeof i) : sizeof i};
@@ -499,7 +504,13 @@ CALL(pmps_tensor_set_grad) {
   ended(pmps_tensor_set_grad(AS(pmps_tensor, h), AS(pmps_tensor, one_in(3) ? 0 : one_in(3) ? h : any(&tensors))));
 }
 CALL(pmps_tensor_zero_grad) { ended(pmps_tensor_zero_grad(AS(pmps_tensor, any(&tensors)))); }
+CALL(pmps_tensor_end_history) { ended(pmps_tensor_end_history(AS(pmps_tensor, any(&tensors)))); }
 CALL(pmps_tensor_retain_grad) { ended(pmps_tensor_retain_grad(AS(pmps_tensor, any(&tensors)))); }
+CALL(pmps_tensor_weaken) {
+  pmps_tensor *t = NULL;
+  pmps_error *e = pmps_tensor_weaken(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &t);
+  made(e, t);
+}
 CALL(pmps_tensor_detach) {
   pmps_tensor *t = NULL;
   pmps_error *e = pmps_tensor_detach(AS(pmps_tensor, any(&tensors)), one_in(20) ? NULL : &t);
@@ -727,11 +738,12 @@ static pmps_program *program(size_t *inputs) {
 CALL(pmps_program_prepare) {
   static int64_t dims[64][16];
   const int64_t *lists[64];
+  int32_t ranks[64];
   size_t inputs;
   pmps_program *p = program(&inputs);
   if (inputs > 64) return;
-  for (size_t i = 0; i < inputs; i++) shape(dims[i]), lists[i] = one_in(2) ? NULL : dims[i];
-  ended(pmps_program_prepare(p, one_in(30) ? NULL : lists, inputs));
+  for (size_t i = 0; i < inputs; i++) ranks[i] = (int32_t)shape(dims[i]), lists[i] = one_in(2) ? NULL : dims[i];
+  ended(pmps_program_prepare(p, one_in(30) ? NULL : lists, one_in(30) ? NULL : ranks, inputs));
 }
 CALL(pmps_program_run) {
   pmps_tensor *in[64], *out[8] = {NULL};

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The tests in Go, built for Macs:  sh tests/machorun/go.sh test | skipped
+# The tests in Go, built for Macs:  sh tests/machorun/go.sh test [REGEX PACKAGE] | skipped
 #
-# `test` runs them and prints test2json; build.sh comes first, and GOOS, GOARCH, CGO_ENABLED and CC say what
-# the go command makes. `skipped` lists the packages and tests that are left out, and why, as lines that start
+# `test` runs them, or those of a package with such names, and prints test2json; build.sh comes first, and GOOS, GOARCH,
+# CGO_ENABLED and CC say what the go command makes. `skipped` lists the packages and tests that are left out, and why, as lines that start
 # with `skip`. PADDLE_MPS_LONG=1 leaves out only what cannot run here.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -38,7 +38,7 @@ packages() {
     done
 }
 
-# shellcheck disable=SC2046  # import paths have no blanks
+# shellcheck disable=SC2086  # import paths have no blanks
 case ${1:-} in
 skipped)
     printf '%s\n' "$left_out" | sed -n 's,^[^:]*:,skip &,p'
@@ -46,9 +46,10 @@ skipped)
     for name in $slow; do echo "skip $name: only with PADDLE_MPS_LONG=1, it runs thousands of calls"; done
     ;;
 test)
-    export "PADDLE_MPS_METAL_LIBRARY=$out/libfakemetal.dylib" "FAKEMETAL_CACHE=$out/shadercache"
+    export "PADDLE_MPS_METAL_LIBRARY=$out/libfakemetal.dylib" "FAKEMETAL_CACHE=${MACHORUN_SHADERS:-$out/shadercache}"
     export "FAKEMETAL_CXX=${FAKEMETAL_CXX:-aarch64-linux-gnu-g++}"
-    go test -json -short -timeout 40m -skip "^($(echo "$sockets $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $(packages)
+    [ $# -eq 3 ] || set -- test . "$(packages)"
+    go test -json -short -timeout 40m -run "$2" -skip "^($(echo "$sockets $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $3
     ;;
-*) sed -n '2,6s/^# //p' "$0" >&2 && exit 2 ;;
+*) sed -n '2,7s/^# //p' "$0" >&2 && exit 2 ;;
 esac

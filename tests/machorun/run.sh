@@ -24,7 +24,7 @@ on() {
     metal) set -- PADDLE_MPS_DEVICE=metal "$@" ;;
     graphs) set -- PADDLE_MPS_DEVICE=metal PADDLE_MPS_PREFER=mpsgraph "$@" ;;
     esac
-    env "PADDLE_MPS_METAL_LIBRARY=$out/libfakemetal.dylib" "FAKEMETAL_CACHE=$out/shadercache" \
+    env "PADDLE_MPS_METAL_LIBRARY=$out/libfakemetal.dylib" "FAKEMETAL_CACHE=${MACHORUN_SHADERS:-$out/shadercache}" \
         "FAKEMETAL_CXX=${FAKEMETAL_CXX:-aarch64-linux-gnu-g++}" FAKEMETAL_STRICT=1 "$@"
 }
 

@@ -58,7 +58,7 @@ func (l *lister) tails(d dtype.DType) {
 		switch {
 		case row.ID == op.IDAny || row.ID == op.IDAll:
 			out = dtype.Bool
-		case row.ID == op.IDCountNonzero:
+		case row.ID == op.IDCountNonzero || row.ID == op.IDWholeSum || row.ID == op.IDWholeProd:
 			out = dtype.Int64
 		}
 		if !row.Tail || !msl.TailTakes(row.ID, out, d) {

@@ -19,6 +19,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+from paddle_mps._differences import apart, between
+
 HERE = pathlib.Path(__file__).parent
 FOLDER = HERE.parents[1] / "build" / "exports"
 TOLERANCE = 1e-4
@@ -69,10 +71,8 @@ def difference(got: Any, want: Any) -> float:
     """The largest difference of two arrays, in largest elements of the second; infinite for other shapes or dtypes."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return math.inf
-    if got.size == 0:
-        return 0.0
-    apart = np.abs(got.astype("float64") - want.astype("float64")).max()
-    return float(apart / max(np.abs(want).max(), 1e-30)) if apart else 0.0
+    off = apart(got, want)
+    return off / max(float(np.abs(want).max()), 1e-30) if 0 < off < math.inf else off
 
 
 def compare(name: str, path: pathlib.Path, place: str) -> bool:
@@ -81,7 +81,7 @@ def compare(name: str, path: pathlib.Path, place: str) -> bool:
     ours, theirs, worst, shapes = model(path, place), session(path, 1), 0.0, []
     for feed in networks.feeds(name):
         got, want = ours(feed), theirs(feed)
-        worst = max([worst, *(difference(g, w) for g, w in zip(got, want)), 0.0 if len(got) == len(want) else math.inf])
+        worst = max(worst, between(got, want, difference))
         shapes.append("x".join(map(str, next(iter(feed.values())).shape)))
     good = worst <= TOLERANCE
     print(f"{'ok' if good else 'FAIL'} {name}: {worst:.1e} on {' and '.join(shapes)}", flush=True)

@@ -19,6 +19,7 @@ os.environ.setdefault("PADDLE_MPS_NUM_THREADS", "1")
 import numpy as np
 
 import paddle_mps
+from paddle_mps._differences import apart
 
 onnxruntime: Any = importlib.import_module("onnxruntime")
 SIZES = {
@@ -46,7 +47,7 @@ def compare(ours: Any, theirs: Any, x: Any) -> float:
     (want,), their_first = timed(theirs.run, None, feed)
     warm = min(timed(run, x)[1] for _ in range(3))
     their_warm = min(timed(theirs.run, None, feed)[1] for _ in range(3))
-    error = float(np.abs(y - want).max())
+    error = apart(y, want)
     print(
         f"  {list(x.shape)} -> {list(y.shape)}: largest error {error:.1e} of {np.abs(want).max():.2g}; "
         f"first run {first:.0f} ms ({their_first:.0f}), then {warm:.1f} ms ({their_warm:.1f})",

@@ -246,6 +246,8 @@ def main() -> int:
             table("domain", {name: domain for name, (domain, _) in by.items()}, found)
             table("element type", {name: elem for name, (_, elem) in by.items()}, found)
         passed |= {name for name, (how, _) in found.items() if how == "pass"}
+        if drawn := sum(how == "pass" and RANDOM.search(name) is not None for name, (how, _) in found.items()):
+            print(f"  of random answers, dtype and shape alone: {drawn}")
     lost = sorted((before & set(all_of)) - passed)
     for name in lost:
         print(f"lost: {name} passed before: {all_of[name]}")

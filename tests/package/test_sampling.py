@@ -15,7 +15,7 @@ import sampling
 from paddle_mps.selftest import suite
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NUMBERS = sorted({int(n) for n in re.findall(r"--every (\d+)", (ROOT / "build.sh").read_text())})
+NUMBERS = sorted({int(n) for n in re.findall(r"--every (\d+)", (ROOT / "tests" / "parts.toml").read_text())})
 CASES = list(suite.cases())
 
 
@@ -79,6 +79,26 @@ def test_marked_tests_take_turns(tmp_path: pathlib.Path) -> None:
         ran.update(some)
     assert ran.pop("test_always") == 3
     assert set(ran) | {"test_always"} == all_of_them and set(ran.values()) == {1}
+
+
+TIMED = """
+import pytest
+
+@pytest.mark.timed
+def test_timed():
+    pass
+
+def test_always():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "want"), [("0", {"test_always"}), ("only", {"test_timed"}), ("", {"test_timed", "test_always"})]
+)
+def test_timed_tests_run_in_a_part_of_their_own(setting: str, want: set[str], tmp_path: pathlib.Path) -> None:
+    (tmp_path / "test_some.py").write_text(TIMED)
+    assert collected(tmp_path, PADDLE_MPS_TIMED=setting)[0] == want
 
 
 def test_what_is_left_out_counts_as_skipped(tmp_path: pathlib.Path) -> None:

@@ -6,8 +6,8 @@ Reads one JSON string (the source of an expression) a line from standard input a
 object (its answer, see `describe`) a line to standard output; {"ready": true} comes first. What the
 library itself prints goes to standard error. The last line of a source is an expression, lines
 before it are statements. Names: paddle (the library), T (to_tensor), F (nn.functional), np, nan, inf,
-fail, a function that raises its argument, for a result that is an exception, and gradients, a function of the source of
-an expression: see `gradients`.
+fail, a function that raises its argument, for a result that is an exception, and gradients and differences, functions of the
+source of an expression.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import os
 import sys
 import warnings
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, Callable, NoReturn
 
 import numpy as np
 
@@ -84,55 +84,125 @@ def has_gradient(paddle: ModuleType, x: Any) -> bool:
     return dtype_name(paddle, x.dtype).startswith(("float", "bfloat", "complex"))
 
 
+# What a program says of a tensor: the number of the call of T, or of the statement with the name.
+Event = tuple[str, int, str]
+Meet = Callable[[Event, Any], None]
+
+
+def walk(paddle: ModuleType, source: str, meet: Meet) -> Any:
+    """The result of a program, with meet called for the tensors that T makes and, after each statement, for those with names."""
+    made = 0
+
+    def leaf(*args: Any, **kwargs: Any) -> Any:
+        nonlocal made
+        made += 1
+        x = paddle.to_tensor(*args, **kwargs)
+        meet(("T", made, ""), x)
+        return x
+
+    *statements, last = source.split("\n")
+    known = {**names(paddle), "T": leaf}
+    for number, statement in enumerate(statements):
+        exec(statement, known)
+        for name, value in list(known.items()):
+            if isinstance(value, paddle.Tensor):
+                meet(("name", number, name), value)
+    return answer_to(paddle, last, known)
+
+
+def tensors_of(paddle: ModuleType, value: Any) -> list[Any]:
+    """The tensors of a result that may have gradients, in their order."""
+    if isinstance(value, paddle.Tensor):
+        return [value] if has_gradient(paddle, value) else []
+    if isinstance(value, (list, tuple)):
+        return [x for item in value for x in tensors_of(paddle, item)]
+    return []
+
+
+def weights(paddle: ModuleType, x: Any) -> np.ndarray[Any, Any]:
+    """The number that each element of a result is multiplied by."""
+    counted = np.arange(1, int(np.prod(x.shape)) + 1).reshape(x.shape)
+    numbers = np.cos(counted)
+    return numbers + 1j * np.sin(counted) if dtype_name(paddle, x.dtype).startswith("complex") else numbers
+
+
+def recorded(paddle: ModuleType, source: str) -> tuple[list[tuple[Event, Any]], list[Any]]:
+    """The leaves of a program, and the tensors of its result. Leaves are the tensors of floats and complex numbers that it makes
+    with T, and the other ones that it has names for, in their order."""
+    leaves: list[tuple[Event, Any]] = []
+
+    def meet(event: Event, x: Any) -> None:
+        if x.stop_gradient and has_gradient(paddle, x):
+            x.stop_gradient = False
+            leaves.append((event, x))
+
+    paddle.set_grad_enabled(True)
+    return leaves, tensors_of(paddle, walk(paddle, source, meet))
+
+
 def gradients(paddle: ModuleType, source: str) -> Any:
-    """The gradients of the tensors of floats and complex numbers that an expression makes with T, in that order, and of the
-    other ones that it has names for.
+    """The gradients of the leaves of a program, see `recorded`.
 
     What is differentiated is the sum of all its results, each element multiplied by another number. None stands for a
     tensor that the results do not depend on; an expression whose results have no gradient gives None alone.
     """
-    leaves: list[Any] = []
-
-    def ask(x: Any) -> Any:
-        if x.stop_gradient and has_gradient(paddle, x):
-            x.stop_gradient = False
-            leaves.append(x)
-        return x
-
-    def leaf(*args: Any, **kwargs: Any) -> Any:
-        return ask(paddle.to_tensor(*args, **kwargs))
-
-    found: list[Any] = []
-
-    def look(value: Any) -> None:
-        if isinstance(value, paddle.Tensor):
-            if not value.stop_gradient and has_gradient(paddle, value):
-                found.append(value)
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                look(item)
-
-    *statements, last = source.split("\n")
-    known = {**names(paddle), "T": leaf}
-    paddle.set_grad_enabled(True)
-    for statement in statements:
-        exec(statement, known)
-        for value in list(known.values()):
-            if isinstance(value, paddle.Tensor):
-                ask(value)
-    look(answer_to(paddle, last, known))
+    leaves, results = recorded(paddle, source)
+    found = [x for x in results if not x.stop_gradient]
     if not found:
         return None
-    weights = []
+    given = []
     for x in found:
-        counted = np.arange(1, int(np.prod(x.shape)) + 1).reshape(x.shape)
-        numbers, name = np.cos(counted), dtype_name(paddle, x.dtype)
-        wide = "float64" if name == "float64" else "float32"  # which a GPU has
-        if name.startswith("complex"):
-            numbers, wide = numbers + 1j * np.sin(counted), name
-        weights.append(paddle.to_tensor(numbers.astype(wide), place=x.place).astype(x.dtype))
-    paddle.autograd.backward(found, weights)
-    return [x.grad for x in leaves]
+        name = dtype_name(paddle, x.dtype)
+        wide = name if name.startswith("complex") else "float64" if name == "float64" else "float32"  # which a GPU has
+        given.append(paddle.to_tensor(weights(paddle, x).astype(wide), place=x.place).astype(x.dtype))
+    paddle.autograd.backward(found, given)
+    return [x.grad for _, x in leaves]
+
+
+STEP = (
+    2.0**-10
+)  # of central differences: the error of curvature is 1e-6 of the third derivative, that of rounding 1e-4 of the sum
+
+
+def differences(paddle: ModuleType, source: str, numbers: list[int]) -> Any:
+    """What `gradients` answers for leaves of these numbers, by central differences: an array of float64 for each.
+
+    None where the program has complex numbers.
+    """
+    leaves, results = recorded(paddle, source)
+    counts = [not x.stop_gradient for x in results]
+    if any(dtype_name(paddle, x.dtype).startswith("complex") for x in [x for _, x in leaves] + results):
+        return None
+
+    def total(event: Event, at: int, step: float) -> float:
+        met = False
+
+        def move(other: Event, x: Any) -> None:
+            nonlocal met
+            if other != event or met:
+                return
+            met = True
+            if x.ndim:
+                place = tuple(int(i) for i in np.unravel_index(at, x.shape))
+                x[place] = x[place] + step
+            else:
+                x.set_value(np.asarray(x.numpy() + step, x.numpy().dtype))
+
+        paddle.set_grad_enabled(False)
+        found = tensors_of(paddle, walk(paddle, source, move))
+        return sum(
+            float((weights(paddle, x) * x.astype("float64").numpy()).sum())
+            for x, counted in zip(found, counts)
+            if counted
+        )
+
+    answer = []
+    for event, x in (leaves[number] for number in numbers):
+        slope = np.zeros(int(np.prod(x.shape)))
+        for at in range(slope.size):
+            slope[at] = (total(event, at, STEP) - total(event, at, -STEP)) / (2 * STEP)
+        answer.append(slope.reshape(x.shape))
+    return answer
 
 
 def evaluate(paddle: ModuleType, source: str) -> dict[str, Any]:
@@ -153,6 +223,7 @@ def names(paddle: ModuleType) -> dict[str, Any]:
         "inf": float("inf"),
         "fail": fail,
         "gradients": functools.partial(gradients, paddle),
+        "differences": functools.partial(differences, paddle),
     }
 
 
@@ -164,9 +235,13 @@ def value_of(paddle: ModuleType, source: str, names: dict[str, Any]) -> Any:
 
 def answer_to(paddle: ModuleType, expression: str, names: dict[str, Any]) -> Any:
     """What an expression evaluates to; with PEERS_TRACED=1 by a function that is traced. `gradients` traces its own."""
-    if os.environ.get("PEERS_TRACED") != "1" or paddle.__name__ != "paddle_mps" or expression.startswith("gradients("):
+    if (
+        os.environ.get("PEERS_TRACED") != "1"
+        or paddle.__name__ != "paddle_mps"
+        or expression.startswith(("gradients(", "differences("))
+    ):
         return eval(expression, names)
-    return paddle.jit(lambda: eval(expression, names))()
+    return paddle.jit(lambda: eval(expression, names), full_graph=True)()
 
 
 def main() -> None:
@@ -174,7 +249,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     paddle = importlib.import_module(sys.argv[1])
-    paddle.set_device(sys.argv[2])
+    if sys.argv[2] != "default":  # the place that PADDLE_MPS_DEFAULT_PLACE and the machine choose
+        paddle.set_device(sys.argv[2])
     print(json.dumps({"ready": True, "version": paddle.__version__}), file=answers, flush=True)
     for line in sys.stdin:
         paddle.set_default_dtype("float32")

@@ -126,6 +126,7 @@ LONG = {
 }
 
 
+@pytest.mark.timed
 @both()
 @pytest.mark.parametrize("what", LONG)
 def test_ctrl_c_is_answered(place: str, what: str) -> None:

@@ -55,9 +55,9 @@ def test_reasons_are_of_names_of_tier_1(tool: Any) -> None:
 # Functions that expressions do not show, or hardly, by what compares them instead.
 ELSEWHERE = {
     "gradients": "backward clear_grad clear_gradient grad gradient is_grad_enabled register_hook requires_grad_ retain_grads",
-    "files": "load save",
+    "files": "async_save clear_async_save_task_queue load save",
     "what the machine has": """
-        data_ptr get_cudnn_version get_device is_compiled_with_cinn is_compiled_with_cuda is_compiled_with_custom_device
+        cuda data_ptr get_cudnn_version get_device is_compiled_with_cinn is_compiled_with_cuda is_compiled_with_custom_device
         is_compiled_with_distribute is_compiled_with_ipu is_compiled_with_rocm is_compiled_with_xpu set_device
     """,
     "what always has one answer": """

@@ -12,18 +12,16 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 PLACES = "import paddle_mps as p; print(p.get_device(), p.ones([1]).device, p.to_tensor(1).device, p.rand([1]).device)"
 FLOAT64 = """
+import sys
 import warnings
 import numpy as np
 import paddle_mps as p
+if "mps" in sys.argv: p.set_device("mps")
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    made = [p.to_tensor(np.ones(2)), p.zeros([1], "float64"), p.rand([1], "float64"), p.ones([1])]
-print([x.device for x in made], len(caught), *[(w.category.__name__, w.filename) for w in caught])
-p.set_device("mps")
-try:
-    p.zeros([1], "float64")
-except TypeError as error:
-    print(error)
+    made = [p.to_tensor(np.ones(2)), p.zeros([1], "float64"), p.rand([1], "float64"), p.ones([1]), p.ones([1]).astype("float64")]
+    made += [p.ones([2]) * np.ones(2), p.eye(2, dtype="float64"), p.arange(0, 1, .5, dtype="float64"), p.logspace(0, 1, 2, dtype="float64")]
+print([x.device for x in made], {str(x.dtype) for x in made if x.device != "cpu"}, len(caught), *[(w.category.__name__, w.filename) for w in caught])
 """
 
 
@@ -59,19 +57,55 @@ def test_a_gpu_is_the_default() -> None:
     assert chosen == "cpu cpu cpu cpu"
 
 
-def test_float64_is_made_on_the_cpu_with_one_warning() -> None:
-    """A program that has not asked for mps gets what it asked for; one that has gets an error."""
-    out = run(FLOAT64, PADDLE_MPS_DEVICE="host", PADDLE_MPS_DEFAULT_PLACE="mps").splitlines()
-    assert out[0] == "['cpu', 'cpu', 'cpu', 'mps:0'] 1 ('RuntimeWarning', '<string>')"
-    assert out[1].endswith("float64 does not exist on mps:0; use dtype='float32'")
+@pytest.mark.parametrize("chosen", ["", "import paddle_mps as p; p.set_device('mps')"])
+def test_float64_is_made_on_the_cpu_with_one_warning(chosen: str) -> None:
+    """Whether the GPU is the place by default or because the program has set it."""
+    out = run(chosen + FLOAT64, PADDLE_MPS_DEVICE="host", PADDLE_MPS_DEFAULT_PLACE="cpu" if chosen else "mps")
+    where = ["cpu"] * 3 + ["mps:0", "cpu", "mps:0"] + ["cpu"] * 3
+    assert out == f"{where} {{'paddle.float32'}} 1 ('RuntimeWarning', '<string>')"
 
 
-def test_float64_is_loaded_to_the_cpu() -> None:
-    """As it is made there, until the program chooses mps."""
+def test_float64_is_made_as_float32() -> None:
+    out = run(FLOAT64, PADDLE_MPS_DEVICE="host", PADDLE_MPS_DEFAULT_PLACE="mps", PADDLE_MPS_FLOAT64="float32")
+    assert out == f"{['mps:0'] * 9} {{'paddle.float32'}} 1 ('RuntimeWarning', '<string>')"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "p.to_tensor(np.ones(2))", "p.zeros([1], 'float64')", "p.ones([1]).astype('float64')", "p.ones([2]) * np.ones(2)", "p.eye(2, dtype='float64')",
+        "p.to_tensor(1j)", "p.to_tensor(np.ones(2), place='cpu').to('mps')",
+    ],
+)  # fmt: skip
+def test_float64_is_an_error(line: str) -> None:
+    program = f"""
+import numpy as np
+import paddle_mps as p
+try: {line}
+except TypeError as error: print(error)
+"""
+    out = run(program, PADDLE_MPS_DEVICE="host", PADDLE_MPS_DEFAULT_PLACE="mps", PADDLE_MPS_FLOAT64="error")
+    assert "does not exist on mps:0; " in out
+
+
+def test_an_unknown_choice_is_an_error() -> None:
     program = """
+import paddle_mps as p
+try: p.ones([1], "float64")
+except ValueError as error: print(error)
+"""
+    out = run(program, PADDLE_MPS_DEVICE="host", PADDLE_MPS_DEFAULT_PLACE="mps", PADDLE_MPS_FLOAT64="double")
+    assert out == "[place] PADDLE_MPS_FLOAT64 is 'double'; want cpu, float32 or error"
+
+
+@pytest.mark.parametrize("chosen", ["", "p.set_device('mps')"])
+def test_float64_is_loaded_to_the_cpu(chosen: str) -> None:
+    """As it is made there, from where it follows."""
+    program = f"""
 import io
 import warnings
 import paddle_mps as p
+{chosen}
 file = io.BytesIO()
 p.save([p.ones([2], "float64", place="cpu"), p.ones([2], place="cpu")], file)
 file.seek(0)
@@ -79,15 +113,10 @@ with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     print([x.device for x in p.load(file)], len(caught))
 file.seek(0)
-p.set_device("mps")
-try:
-    p.load(file)
-except TypeError as error:
-    print(error)
+print(p.load(file)[0].astype("float32").device)
 """
     out = run(program, PADDLE_MPS_DEVICE="host", PADDLE_MPS_DEFAULT_PLACE="mps").splitlines()
-    assert out[0] == "['cpu', 'mps:0'] 1"
-    assert out[1].endswith("float64 does not exist on mps:0; use dtype='float32'")
+    assert out == ["['cpu', 'mps:0'] 1", "mps:0"]
 
 
 def test_what_the_program_chooses_wins() -> None:

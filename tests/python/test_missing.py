@@ -85,8 +85,8 @@ def test_rules_name_names_of_paddle_and_each_once() -> None:
     [
         ("paddle.nn.Layer", r"\[paddle.nn\] Layer is planned \(tier 3, training\): until then"),
         ("paddle.optimizer", r"\[paddle\] optimizer is planned \(tier 3"),
-        ("paddle.distributed", r"\[paddle\] distributed is out of scope"),
-        ("paddle.device.cuda", r"\[paddle.device\] cuda is named otherwise here: use paddle.mps"),
+        ("paddle.distributed", r"\[paddle\] distributed is planned \(tier 3"),
+        ("paddle.device.cuda.Stream", r"\[paddle.device.cuda\] Stream is named otherwise here: use paddle.mps"),
         ("paddle.ones([1]).top_p_sampling", r"\[paddle.Tensor\] top_p_sampling is planned \(tier 2"),
         ("paddle.Tensor.top_p_sampling", r"\[paddle.Tensor\] top_p_sampling is planned \(tier 2"),
         ("paddle.no_such_name", "module 'paddle_mps' has no attribute 'no_such_name'"),
@@ -106,7 +106,7 @@ def test_messages(source: str, text: str) -> None:
         "from paddle_mps.io import Dataset",
         "from paddle_mps import DataParallel",
         "from paddle_mps.nn import Layer",
-        "from paddle_mps.nn.functional import fractional_max_pool2d",
+        "from paddle_mps.nn.functional import sparse_attention",
         "from paddle_mps.device import xpu",
     ],
 )
@@ -187,3 +187,59 @@ def test_a_misspelled_name_is_answered_with_a_close_one(call: str, close: str) -
     program = f"import paddle_mps as paddle\nx = paddle.ones([1])\npaddle.{call}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stderr.rstrip().endswith(f"Did you mean: '{close}'?")
+
+
+# Public names that Paddle lacks: what this package adds, by namespace. Those of `paddle` are its `__all__`, tests/readme has them.
+ADDED = {
+    "paddle.cuda": "max_memory_reserved",
+    "paddle.device": "mps is_compiled_with_mps all_places manual_seed_all mem_get_info memory_stats MPSPlace current_device stream",
+    "paddle.jit": "InputSpec StaticFunction",
+    "paddle.incubate": "autograd",
+    "paddle.nn.functional": "sigmoid_",
+    "paddle.profiler": "ProfilerResult TracerEventType",
+}
+
+
+def test_no_helper_is_a_public_name() -> None:
+    """What `dir` of a module shows is Paddle's, or one of the additions."""
+    wrong = {}
+    for namespace in NAMES:
+        module = sys.modules.get("paddle_mps" + namespace[len("paddle") :])
+        if module is None or namespace == "paddle.onnx":
+            continue
+        known = {*NAMES[namespace].split(), *ADDED.get(namespace, "").split()}
+        known |= set(paddle.__all__) if module is paddle else set()
+        if extra := [
+            n for n in dir(module) if not n.startswith("_") and n not in known and n not in NAMES["paddle"].split()
+        ]:
+            wrong[namespace] = extra
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("module", [paddle.nn.functional, paddle.linalg, paddle.fft])
+def test_modules_of_functions_hold_no_helpers(module: Any) -> None:
+    submodules = {"flash_attention"}  # of Paddle's, which are not in its __all__ either
+    assert {n for n in vars(module) if not n.startswith("_") and n not in module.__all__} <= submodules
+
+
+def test_rules_list_no_name_that_exists() -> None:
+    for namespace, rules in _missing.RULES.items():
+        module = None if namespace == "paddle.Tensor" else sys.modules.get("paddle_mps" + namespace[len("paddle") :])
+        place: Any = paddle.Tensor if namespace == "paddle.Tensor" else module
+        names = [name for r in rules for name in r.names.split()]
+        assert [name for name in names if place is not None and hasattr(place, name)] == [], namespace
+
+
+def test_what_is_planned_is_not_out_of_scope() -> None:
+    for namespace, name in (
+        ("paddle", "distribution"), ("paddle", "distributed"), ("paddle", "DataParallel"), ("paddle.utils", "unique_name"),
+    ):  # fmt: skip
+        said = _missing.explanation(namespace, name)
+        assert said is not None and "is planned" in said, name
+
+
+def test_fluid_says_what_took_its_place() -> None:
+    with pytest.raises(AttributeError, match=r"\[paddle\] fluid was removed from PaddlePaddle: use paddle.nn"):
+        paddle.fluid  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(ModuleNotFoundError, match="was removed from PaddlePaddle"):
+        importlib.import_module("paddle_mps.fluid")

@@ -410,3 +410,32 @@ def test_quantized_layers_with_constant_weights(place: str) -> None:
     x, w = quanta("uint8", 2, 12, 33, 33), quanta("int8", 40, 12, 3, 3)
     got = layer("ConvInteger", x, {"w": w, "xz": zero}, pads=[1] * 4)
     np.testing.assert_array_equal(got, windows(centered(x, zero), centered(w, None), 1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("way", "mode", "shape", "size", "want"),
+    [
+        # The text of ONNX, not its reference: one element is read at coordinate 0.
+        ("pytorch_half_pixel", "cubic", (4, 4), (1, 3), [1.2213068008422852, 3.920844078063965, 7.638703346252441]),
+        ("pytorch_half_pixel", "linear", (4, 4), (3, 1), [2.696723461151123, 19.09016990661621, 43.56013488769531]),
+        # One element is read in the middle of the region.
+        ("tf_crop_and_resize", "cubic", (4, 5), (1, 4), [9.5, 27.910728454589844, 36.22350311279297, 9.5]),
+        ("tf_crop_and_resize", "linear", (4, 5), (1, 1), [32.067283630371094]),
+        ("tf_crop_and_resize", "nearest", (5, 2), (1, 1), [14.696938514709473]),
+        ("align_corners", "cubic", (4, 4), (1, 1), [1.0]),
+        ("half_pixel_symmetric", "linear", (4, 5), (1, 2), [28.9310302734375, 40.98339080810547]),
+    ],
+)
+def test_resize_to_one_element(place: str, way: str, mode: str, shape: Any, size: Any, want: list[float]) -> None:
+    """Answers of onnxruntime 1.31.1; tests/onnx/resize.py compares with it at all sizes."""
+    x = (np.arange(1, shape[0] * shape[1] + 1, dtype="float32") ** 1.5).reshape(1, 1, *shape)
+    region = np.array([0, 0, 0.2, -0.1, 1, 1, 0.7, 1.2], "float32") if way == "tf_crop_and_resize" else None
+    more: dict[str, Any] = {"nearest_mode": "ceil"} if mode == "nearest" else {}
+    if region is not None:
+        more["extrapolation_value"] = 9.5
+    sizes = np.array([1, 1, *size])
+    got = run(
+        place, "Resize", [x, region, None, sizes], opset=19, mode=mode, coordinate_transformation_mode=way, **more
+    )
+    # 16 products with weights of up to 1.5, and coordinates of float32 beside ours of float64.
+    np.testing.assert_allclose(got.ravel(), want, rtol=0, atol=2.0**-16 * x.max())

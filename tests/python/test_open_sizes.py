@@ -6,6 +6,7 @@ the calls one by one, for sizes that the function was not traced for.
 
 from __future__ import annotations
 
+import functools
 import math
 import zlib
 from typing import Any, Callable
@@ -15,7 +16,9 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps.jit import InputSpec, load, save, to_static
+from paddle_mps.jit import InputSpec, load, save
+
+to_static: Any = functools.partial(paddle.jit.to_static, full_graph=True)
 
 N = None
 PLACES = ["cpu"] + ["mps:0"] * (paddle.mps.device_count() > 0)

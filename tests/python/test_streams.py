@@ -62,6 +62,7 @@ def test_elapsed_time_is_for_events_with_timing() -> None:
     assert timed.elapsed_time(timed) == 0.0
 
 
+@pytest.mark.timed
 def test_events_are_timed_where_the_work_is_done() -> None:
     start, end = mps.Event(enable_timing=True), mps.Event(enable_timing=True)
     begun = time.perf_counter()
@@ -283,6 +284,7 @@ print("left", begun + count * min(times) - time.perf_counter(), sep=": ", flush=
 """
 
 
+@pytest.mark.timed
 @pytest.mark.skipif(sys.platform == "win32", reason="sends itself a SIGINT")
 def test_every_wait_can_be_interrupted_and_exit_does_not_wait() -> None:
     with subprocess.Popen(
@@ -318,6 +320,7 @@ def test_exit_with_work_in_flight_is_clean(end: str) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("wait", ["x.numpy()", "mps.synchronize()", "[small + 1 for _ in range(3000)]"])
 def test_waits_let_other_threads_run(wait: str) -> None:
     ticks: list[float] = []

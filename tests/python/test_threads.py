@@ -12,6 +12,7 @@ import pytest
 import paddle_mps as paddle
 from paddle_mps import _objects, mps
 from paddle_mps._library import library
+from paddle_mps._objects import view
 
 THREADS, ROUNDS = 16, 60
 
@@ -137,3 +138,72 @@ def test_small_work_of_threads_loses_no_handle() -> None:
         sys.setswitchinterval(switching)
     _objects.collect()
     assert library.pmps_live_handles() <= before
+
+
+def test_a_tensor_that_another_thread_changes_in_place() -> None:
+    """Calls on a tensor whose handle is replaced meanwhile are right, or say what happened: no other error, no wrong elements."""
+    x = paddle.to_tensor(np.full((4, 6), 3.0, np.float32))
+    calls = {
+        "numpy": lambda: x.numpy().sum(),
+        "add": lambda: (x + 1).numpy().sum() - 24,
+        "sum": lambda: x.sum().item(),
+        "detach": lambda: x.detach().numpy().sum(),
+        "clone": lambda: x.clone().numpy().sum(),
+        "to": lambda: x.to("cpu").numpy().sum(),
+        "fill": lambda: paddle.assign(x, output=paddle.zeros([24]).reshape_(x.shape)).numpy().sum(),
+        "stop_gradient": lambda: 72 if x.stop_gradient else 0,
+        "list": lambda: np.sum(x.tolist()),
+    }
+    failed: list[str] = []
+    changed = "another thread has changed a tensor in place during the call; want a lock around both, or a copy"
+    over = threading.Event()
+
+    def change() -> None:
+        while not over.is_set():
+            for shape in ([24], [2, 12], [3, 8]):
+                x.reshape_(shape)
+
+    def use(seed: int) -> None:
+        names = list(calls)
+        for i in range(800):
+            name = names[(i + seed) % len(names)]
+            try:
+                if calls[name]() != 72:
+                    failed.append(f"{name}: another sum")
+            except Exception as error:
+                text = str(error)
+                other_shape = "shape" in text or "size" in text or "[memcpy] got" in text or "dimension" in text
+                if changed not in text and not other_shape:
+                    failed.append(f"{name}: {type(error).__name__}: {text}")
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=use, args=(seed,)) for seed in range(4)]
+        changing = threading.Thread(target=change)
+        for t in [*threads, changing]:
+            t.start()
+        for t in threads:
+            t.join()
+        over.set()
+        changing.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert failed == []
+
+
+def test_a_handle_that_was_replaced() -> None:
+    """What a call says that has read a handle before another thread has replaced it."""
+    x = paddle.ones([4])
+    handle = x._handle
+    x.reshape_([2, 2])
+    x, stale = view(handle), x
+    with pytest.raises(
+        ValueError, match=r"^\[detach\] another thread has changed a tensor in place during the call; want"
+    ):
+        x.detach()
+    with pytest.raises(
+        ValueError, match=r"^\[\w+\] another thread has changed a tensor in place during the call; want"
+    ):
+        print(x + 1)
+    assert stale.shape == [2, 2]

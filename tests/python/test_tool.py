@@ -50,6 +50,7 @@ def command(*arguments: str) -> int:
         ("help memory-viz", "the page to write"),
         ("selftest --help", "usage: paddle-mps selftest"),
         ("collect-env --help", "usage: paddle-mps collect-env"),
+        ("--help", "python -m paddle_mps script.py runs a program"),
         ("collect-env", f"paddle_mps: {paddle_mps.__version__}"),
         *[(f"{name} --version", f"paddle-mps {paddle_mps.__version__}") for name in _tool.COMMANDS],
     ],

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FAKE = ROOT / "build" / "libfakemetal.so"
 READMES = ["README.md", "README.zh-CN.md", "README.ja.md"]
 PAGES = sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))
+DESIGN = sorted(f"docs/design/{p.name}" for p in (ROOT / "docs" / "design").glob("*.md"))
 
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)]+)\)")
@@ -42,10 +43,14 @@ def tables(document: str) -> list[list[list[str]]]:
     return [[[cell.strip() for cell in row.strip("|").split("|")] for row in t.splitlines()[2:]] for t in found]
 
 
+def slug(heading: str) -> str:
+    """What a link to a heading has after its #, by GitHub's rule: the words of the heading with hyphens between."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def anchors(document: str) -> set[str]:
-    """What a link may have after its #, by GitHub's rule: the words of a heading with hyphens between."""
-    headings = re.findall(r"^#+ (.*)$", prose(document), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """What links to a document may have after their #."""
+    return {slug(heading) for heading in re.findall(r"^#+ (.*)$", prose(document), re.MULTILINE)}
 
 
 def promises(program: str) -> list[str]:

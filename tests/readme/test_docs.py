@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from documents import DEVICES, LINK, PAGES, ROOT, anchors, blocks, fake, kept, output, prose, tables, text
+from documents import DESIGN, DEVICES, LINK, PAGES, ROOT, anchors, blocks, fake, kept, output, prose, slug, tables, text
 
 from paddle_mps._library import find
 
@@ -91,7 +91,7 @@ def test_every_block_is_one_that_is_tried() -> None:
             assert block.splitlines()[0] in text("examples/CMakeLists.txt")
 
 
-@pytest.mark.parametrize("document", [*ELSEWHERE, *PAGES])
+@pytest.mark.parametrize("document", [*ELSEWHERE, *PAGES, *DESIGN])
 def test_links_lead_somewhere(document: str) -> None:
     for link in LINK.findall(prose(document)):
         file, _, anchor = link.partition("#")
@@ -103,6 +103,41 @@ def test_links_lead_somewhere(document: str) -> None:
 def test_every_page_is_found_from_the_guide() -> None:
     linked = {f"docs/{link.partition('#')[0]}" for link in LINK.findall(prose("docs/guide.md"))}
     assert set(PAGES) <= linked | {"docs/guide.md"}
+
+
+def test_index_of_design_decisions_is_complete() -> None:
+    """docs/design/README.md lists the questions of each page once, in the order of the page, each with an answer."""
+    index = "docs/design/README.md"
+    listed = [row for table in tables(index) for row in table]
+    asked = [
+        (heading, f"{page.removeprefix('docs/design/')}#{slug(heading)}")
+        for page in dict.fromkeys(f"docs/design/{link.partition('#')[0]}" for link in LINK.findall(prose(index)))
+        if page in DESIGN
+        for heading in re.findall(r"^## (.*)$", prose(page), re.MULTILINE)
+    ]
+    assert [question for question, _ in listed] == [f"[{heading}]({link})" for heading, link in asked]
+    assert {link.partition("#")[0] for _, link in asked} == {page.removeprefix("docs/design/") for page in DESIGN} - {
+        "README.md"
+    }
+    assert all(heading.endswith("?") for heading, _ in asked)
+    assert all(answer.endswith(".") for _, answer in listed)
+
+
+def test_questions_stay_apart() -> None:
+    """No question is answered on two pages."""
+    questions = [h for page in DESIGN for h in re.findall(r"^## (.*\?)$", prose(page), re.MULTILINE)]
+    assert len(questions) == len(set(questions)) > 100
+
+
+@pytest.mark.parametrize("document", ["CONTRIBUTING.md", "docs/tour.md"])
+def test_files_and_folders_are_there(document: str) -> None:
+    """What stands between backquotes and begins with a folder of the checkout is in it; NAME and * stand for any name."""
+    folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith("."))
+    named = re.findall(rf"`((?:{folders})(?:/[^`\s]*)?)`", prose(document))
+    assert len(named) > 10
+    for path in named:
+        pattern = path.removesuffix("/...").rstrip("/")
+        assert any(ROOT.glob(pattern)), path
 
 
 def code(cell: str) -> list[str]:
@@ -134,7 +169,7 @@ def test_environment_is_complete() -> None:
         "python/paddle_mps_triton",
     )
     named = {row[0].strip("`") for row in library}
-    assert named == read_variables(r"(?:PADDLE_MPS|MPS|TRITON_MPS)_[A-Z_]+", *shipped)
+    assert named == read_variables(r"(?:PADDLE_MPS|MPS|TRITON_MPS)_[A-Z0-9_]+", *shipped)
     assert {row[0].strip("`") for row in stand_in} == read_variables(r"FAKEMETAL_[A-Z_]+", "tests/fakemetal")
 
 
@@ -154,6 +189,6 @@ def test_switches_of_the_mock_are_described() -> None:
 
 def test_every_variable_named_anywhere_is_on_its_page() -> None:
     known = set(re.findall(r"\b[A-Z]+_[A-Z_]+\b", text("docs/environment.md")))
-    for document in [*ELSEWHERE, *PAGES]:
+    for document in [*ELSEWHERE, *PAGES, *DESIGN]:
         used = re.findall(r"\b(?:PADDLE_MPS|MPS|FAKEMETAL|MTL)_[A-Z_]+\b(?!\*)", text(document))
         assert set(used) <= known, document

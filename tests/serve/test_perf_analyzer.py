@@ -17,7 +17,7 @@ import pytest
 import running
 import test_models
 
-PROGRAM = os.environ.get("PERF_ANALYZER") or shutil.which("perf_analyzer") or ""
+PROGRAM = shutil.which(os.environ.get("PERF_ANALYZER") or "perf_analyzer") or ""
 
 
 @pytest.mark.skipif(not PROGRAM, reason="there is no perf_analyzer")

@@ -7,7 +7,7 @@ up, or of the Metal source behind. Nothing of it is in the compiler.
     python tests/triton/planted.py DEFECT [MOST]
 
 runs the cases in whose text the defect shows, and prints the verdict on each as JSON: "pass" means that the case has not
-noticed. With a number it ends when one has noticed, or after that many. build.sh's on_mock has the environment.
+noticed. With a number it ends when one has noticed, or after that many that compile. build.sh's on_mock has the environment.
 """
 
 from __future__ import annotations
@@ -95,8 +95,11 @@ def verdict(case: corpus.Case, text: str) -> str:
 
     launch = case.run()
     try:
-        prepared = dict(zip(launch.kernel.arg_names, [(*run.prepare(a), a) for a in launch.args]))
         program = _triton.Program(*_triton.unpack(text.encode()))
+    except Exception as error:
+        return f"{UNCOMPILED}: {str(error)[:200]}"
+    try:
+        prepared = dict(zip(launch.kernel.arg_names, [(*run.prepare(a), a) for a in launch.args]))
         x, y, z = (*launch.grid, 1, 1)[:3]
         values = [prepared[p["name"]][0] for p in program.params]
         values = [v.base if hasattr(v, "base") else v for v in values]  # of triton.reinterpret
@@ -110,15 +113,26 @@ def verdict(case: corpus.Case, text: str) -> str:
     return "pass"
 
 
+UNCOMPILED, UNENDED = "it does not compile", "it does not end"
+
+
+def detected(said: str) -> bool:
+    """Whether a verdict says that a result was wrong, or that the device has noticed a fault of the kernel. A text that does
+    not compile and a case that does not end say nothing about results."""
+    return said != "pass" and not said.startswith((UNCOMPILED, UNENDED))
+
+
 def main() -> int:
     defect, most = DEFECTS[sys.argv[1]], int(sys.argv[2]) if sys.argv[2:] else None
     cases = corpus.load()
-    for name, text in shows(defect)[:most]:
+    for name, text in shows(defect):
         print(json.dumps([name, "started"]), flush=True)
         said = verdict(cases[name], text)
         print(json.dumps([name, said]), flush=True)
-        if most and said != "pass":
-            break
+        if most is not None:
+            most -= not said.startswith(UNCOMPILED)
+            if detected(said) or most == 0:
+                break
     return 0
 
 

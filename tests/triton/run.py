@@ -4,8 +4,8 @@
         [--frontend] [--every N] [--update] [--processes N] [--report FILE] [NAME...]
 
 A case passes, is refused (UnsupportedError or OutOfResources: what is not supported is said), fails (any other error), or
-is wrong. passing.txt lists those that have passed before. The exit status is 1 if one of them does not pass, or if any is
-wrong. --update writes the list. --frontend runs Triton's Python files without its compiled module, as `paddle-mps triton
+is wrong. passing.txt lists those that have passed before. The exit status is 1 if one of them does not pass, if any fails or
+is wrong, or if none ran. A name that no case has is an error. --update writes the list. --frontend runs Triton's Python files without its compiled module, as `paddle-mps triton
 frontend` writes them, of the Triton that is installed; --every takes the cases of one turn in N (tests/sampling.py).
 """
 
@@ -212,7 +212,7 @@ def report(results: list[list[Any]], wanted: set[str]) -> int:
     )
     for name in lost:
         print(f"FAIL {name}: it is in passing.txt")
-    return bool(lost or count["wrong"])
+    return bool(lost or count["wrong"] or count["failed"] or not results)
 
 
 def main() -> int:
@@ -231,7 +231,10 @@ def main() -> int:
         return 0
     import triton
 
-    names = given.names or [n for n in corpus.load() if sampling.note(given.every, sampling.takes(given.every, n))]
+    known = corpus.load()
+    if unknown := [n for n in given.names if n not in known]:
+        parser.error(f"there is no case {', '.join(unknown)} in tests/triton/kernels")
+    names = given.names or [n for n in known if sampling.note(given.every, sampling.takes(given.every, n))]
     if given.frontend:
         use_frontend()
     start = time.perf_counter()

@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -202,6 +203,34 @@ func TestCalls(t *testing.T) {
 	m := raw(t, "tt.func private @g(%a: i32) -> i32 {\n%r = tt.call @g(%a) : (i32) -> i32\ntt.return %r : i32\n}\n"+
 		"tt.func public @f(%p: !tt.ptr<i32>, %n: i32) {\n%r = tt.call @g(%n) : (i32) -> i32\ntt.store %p, %r : !tt.ptr<i32>\ntt.return\n}")
 	require.EqualError(t, Run(m), "[triton] tt.call: functions that call themselves are not supported")
+}
+
+// TestCallsWithoutRecursion: a call graph in which each of 41 functions calls the next one is compiled. If each calls the next
+// one twice, the last one would be copied 2^40 times: that is said, and not that a function calls itself.
+func TestCallsWithoutRecursion(t *testing.T) {
+	for _, attributes := range []string{"", " attributes {noinline = true}"} {
+		for _, twice := range []bool{false, true} {
+			var text strings.Builder
+			for i := range 40 {
+				second := "%s = arith.addi %r, %r : i32\n"
+				if twice {
+					second = fmt.Sprintf("%%t = tt.call @g%d(%%r) : (i32) -> i32\n%%s = arith.addi %%r, %%t : i32\n", i+1)
+				}
+				fmt.Fprintf(&text, "tt.func private @g%d(%%a: i32) -> i32%s {\n%%r = tt.call @g%d(%%a) : (i32) -> i32\n%stt.return %%s : i32\n}\n", i, attributes, i+1, second)
+			}
+			m := raw(t, text.String()+"tt.func private @g40(%a: i32) -> i32"+attributes+" {\n%b = arith.muli %a, %a : i32\ntt.return %b : i32\n}\n"+
+				"tt.func public @f(%p: !tt.ptr<i32>, %n: i32) {\n%r = tt.call @g0(%n) : (i32) -> i32\ntt.store %p, %r : !tt.ptr<i32>\ntt.return\n}")
+			err := Run(m)
+			if err == nil {
+				err = ttir.Inline(m, m.Func("f"))
+			}
+			if twice {
+				require.ErrorContains(t, err, "[triton] tt.call: copies of the functions that are called grow to more than ")
+				continue
+			}
+			require.NoError(t, err)
+		}
+	}
 }
 
 // TestLocations: a line of a function that is called leads to the call.

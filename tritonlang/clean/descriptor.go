@@ -93,7 +93,7 @@ func (l *lowering) params(f *ttir.Func, flags int) {
 			continue
 		}
 		if v.Type.Kind != ttir.Descriptor {
-			panic(&ttir.Unsupported{Op: "argument " + v.Name[1:], Type: v.Type.String(), Why: "block pointers are made in kernels"})
+			panic(&ttir.Unsupported{Op: "argument " + v.Name[1:], Type: v.Type.String(), Where: v.Loc.Where(), Why: "block pointers are made in kernels"})
 		}
 		parts := l.split(v)
 		if flags > 1 {

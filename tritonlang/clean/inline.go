@@ -82,8 +82,11 @@ func (in *inliner) block(b *ttir.Block, split bool, around []*ttir.Func, s subst
 // callee is the function of a call, with its own calls replaced.
 func (in *inliner) callee(o *ttir.Op, around []*ttir.Func) *ttir.Func {
 	f := in.module.Func(o.Word("callee"))
-	if slices.Contains(around, f) || in.count > mostOps {
-		refuse(o, "functions that call themselves are not supported")
+	if slices.Contains(around, f) {
+		refuse(o, ttir.Recursive)
+	}
+	if in.count > mostOps {
+		refuse(o, ttir.Grown(mostOps))
 	}
 	in.function(f, around)
 	return f

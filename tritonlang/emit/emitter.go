@@ -48,6 +48,8 @@ type emitter struct {
 	leave []leaving
 	// Places that may report.
 	sites report.Sites
+	// Declarations of pointers that are in a table.
+	tabled []string
 	// Statements go to a function in front of the kernel.
 	inFunction bool
 	// Of areas and temporaries.

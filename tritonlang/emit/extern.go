@@ -6,28 +6,43 @@
 package emit
 
 import (
+	_ "embed" // for libdevice.txt
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
-// libdevice has the functions of libdevice that Metal has too, by the name behind __nv_ and without the f of float32.
-var libdevice = map[string]string{
-	"exp": "exp", "exp2": "exp2", "exp10": "exp10", "log": "log", "log2": "log2", "log10": "log10", "sin": "sin", "cos": "cos", "tan": "tan",
-	"asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh",
-	"acosh": "acosh", "atanh": "atanh", "sqrt": "sqrt", "rsqrt": "rsqrt", "pow": "pow", "fabs": "fabs", "floor": "floor", "ceil": "ceil",
-	"trunc": "trunc", "round": "round", "rint": "rint", "nearbyint": "rint", "fmod": "triton_fmod", "fmax": "fmax", "fmin": "fmin", "fdim": "fdim",
-	"copysign": "copysign", "fma": "fma", "sinpi": "sinpi", "cospi": "cospi", "erf": "triton_erf", "expm1": "triton_expm1", "log1p": "triton_log1p", "cbrt": "triton_cbrt",
-	"fast_exp": "fast::exp", "fast_log": "fast::log", "fast_sin": "fast::sin", "fast_cos": "fast::cos", "fast_tan": "fast::tan", "fast_pow": "fast::pow",
-	"fast_log2": "fast::log2", "fast_log10": "fast::log10", "fast_exp10": "fast::exp10",
-}
+// libdeviceText has a line for each function: its name behind __nv_, where float32's may be without its f, and the function that
+// is called, or an expression in which {0}, {1} and so on are the operands. A name behind ? answers a number that is not 0 for
+// true, one behind # is a function on integers. A sum and a product of their own are written as fma, which the compiler cannot
+// join with what is around them. Conversions to integers give the nearest integer there is, and 0 for NaN.
+//
+//go:embed libdevice.txt
+var libdeviceText string
 
-// libdeviceTests answer a number that is not 0 for true; libdeviceInts are on integers.
-var (
-	libdeviceTests = map[string]string{"isnan": "isnan", "isinf": "isinf", "finite": "isfinite", "isfinited": "isfinite", "signbit": "signbit"}
-	libdeviceInts  = map[string]string{"abs": "abs", "popc": "popcount", "clz": "clz", "brev": "reverse_bits", "min": "min", "max": "max", "mulhi": "mulhi", "ffs": "triton_ffs"}
-)
+// libdevice are the lines of libdeviceText by name.
+var libdevice = sync.OnceValue(func() map[string]string {
+	made := map[string]string{}
+	for line := range strings.Lines(libdeviceText) {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		made[name] = text
+	}
+	return made
+})
+
+// form is the expression of a line with its operands.
+func form(text string, x []string) string {
+	if !strings.Contains(text, "{0}") {
+		return text + "(" + strings.Join(x, ", ") + ")"
+	}
+	for i := range x {
+		text = strings.ReplaceAll(text, "{"+strconv.Itoa(i)+"}", x[i])
+	}
+	return text
+}
 
 // Functions of libdevice are operations on elements.
 func init() {
@@ -41,27 +56,39 @@ func external(_ *emitter, o *ttir.Op, x []string) string {
 	if !ok {
 		refuse(o, "", "function "+symbol+" is not known")
 	}
-	t := o.Results[0].Type.Element()
-	// Functions on integers have the same name for all widths; those on floats are told apart below.
-	if f := libdeviceInts[name]; f != "" && t.Kind == ttir.Int && o.Operands[0].Type.IsInt(0) {
-		return cType(t) + "(" + f + "(" + strings.Join(x, ", ") + "))"
+	t, lines := o.Results[0].Type.Element(), libdevice()
+	// Functions on integers have the same name for all widths.
+	if f := lines["#"+name]; f != "" && t.Kind == ttir.Int && o.Operands[0].Type.IsInt(0) {
+		return cType(t) + "(" + form(f, x) + ")"
 	}
 	// __nv_expf is exp of float32, but __nv_erf ends with an f of its own.
-	base := name
-	if libdevice[base] == "" && libdeviceTests[base] == "" {
-		base = strings.TrimSuffix(name, "f")
+	found := func(kind string) string {
+		if f := lines[kind+name]; f != "" {
+			return f
+		}
+		return lines[kind+strings.TrimSuffix(name, "f")]
 	}
-	if f := libdeviceTests[base]; f != "" && o.Operands[0].Type.Element().Name == "f32" {
-		return cType(t) + "(" + f + "(" + x[0] + ") ? 1 : 0)"
+	floats := t.Name == "f32"
+	for _, v := range o.Operands {
+		floats = floats || v.Type.Element().Name == "f32"
 	}
-	f := libdevice[base]
+	if f := found("?"); f != "" && floats {
+		return cType(t) + "(" + form(f, x) + " ? 1 : 0)"
+	}
+	f := found("")
+	if rounding := name[max(0, len(name)-3):]; f == "" && (rounding == "_rz" || rounding == "_rd" || rounding == "_ru") {
+		refuse(o, "", "libdevice's function "+name+" is not supported: Metal rounds to the nearest number alone")
+	}
 	if f == "" {
 		refuse(o, "", "libdevice's function "+name+" is not supported")
 	}
-	if t.Name != "f32" {
+	if !floats {
 		refuse(o, t.String(), "libdevice's functions are supported on f32")
 	}
-	return f + "(" + strings.Join(x, ", ") + ")"
+	if t.Name == "f32" {
+		return form(f, x)
+	}
+	return cType(t) + "(" + form(f, x) + ")"
 }
 
 // castPointer emits tt.bitcast of pointers, which p.to(tl.pointer_type(...)) makes. Offsets count in elements: where these get another size, each element has a pointer

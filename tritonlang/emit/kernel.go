@@ -37,6 +37,8 @@ type Kernel struct {
 	Sites report.Sites
 	// Numbers lie in one buffer behind the pointers, because there are more arguments than buffers.
 	Packed bool
+	// Pointers are in a table, the first buffer, because there are more of them than buffers. Numbers are packed then, too.
+	Tabled bool
 }
 
 // Arg is an argument of a kernel, at the index of buffers that is its number unless numbers are packed.
@@ -151,8 +153,17 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 			}
 		}
 	}
-	if buffers+extra > mostBuffers {
-		panic(&ttir.Unsupported{Op: "kernel " + f.Name, Where: f.Loc.Where(), Why: "a kernel has at most 31 buffers: " + itoa(buffers+extra) + " are wanted, of which numbers take one"})
+	k.Tabled = buffers+extra > mostBuffers
+	if k.Tabled {
+		params = append(params, "constant ulong *argument_table [[buffer(0)]]")
+	}
+	var tabled []string // statements that declare what is in the table
+	add := func(declaration, kind, name string) {
+		if !k.Tabled {
+			params = append(params, declaration+" [[buffer("+itoa(len(params))+")]]")
+			return
+		}
+		tabled = append(tabled, kind+name+" = ("+kind+")(ulong)argument_table["+itoa(len(tabled))+"];")
 	}
 	for _, v := range f.Params() {
 		// An argument is refused even if nothing uses it: its size would be wrong.
@@ -168,7 +179,9 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 			a.Writes, a.ElementSize = e.roots.written[e.roots.root(v)], byteSize(v.Type.Elem)
 		}
 		e.set(v, layout.Layout{}, &value{scalar: name})
-		if v.Type.IsPointer() || !k.Packed {
+		if v.Type.IsPointer() {
+			add(text, e.pointerType(v), name)
+		} else if !k.Packed {
 			params = append(params, text+" [[buffer("+itoa(len(params))+")]]")
 		}
 		k.Args = append(k.Args, a)
@@ -178,11 +191,12 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	}
 	// The table of addresses and the buffer for reports stand behind the arguments, which keep their indices.
 	if finds {
-		params = append(params, "device const ulong *addresses [[buffer("+itoa(len(params))+")]]")
+		add("device const ulong *addresses", "device const ulong *", "addresses")
 	}
 	if reports {
-		params = append(params, "device uint *records [[buffer("+itoa(len(params))+")]]")
+		add("device uint *records", "device uint *", "records")
 	}
+	e.tabled = tabled
 	return params
 }
 
@@ -196,8 +210,11 @@ func paramName(v *ttir.Value) string {
 	return v.Name
 }
 
-// unpack declares the numbers that one buffer has, each in the lower bytes of 8. The launch writes them in the same form.
+// unpack declares the pointers of the table, and the numbers that one buffer has, each in the lower bytes of 8. The launch writes them in the same form.
 func (e *emitter) unpack(f *ttir.Func, k *Kernel) {
+	for _, declaration := range e.tabled {
+		e.say(declaration)
+	}
 	if !k.Packed {
 		return
 	}
@@ -267,11 +284,15 @@ func (e *emitter) text(k *Kernel, params []string, body []*node) string {
 	}
 	out.WriteString(prelude(functions + inner))
 	out.WriteString(functions)
-	out.WriteString("[[max_total_threads_per_threadgroup(" + itoa(k.Threads) + ")]]\nkernel void " + k.Name + "(\n    " + strings.Join(params, ",\n    ") + ") {\n")
+	out.WriteString("[[max_total_threads_per_threadgroup(" + itoa(max(k.Threads, leastThreads)) + ")]]\nkernel void " + k.Name + "(\n    " + strings.Join(params, ",\n    ") + ") {\n")
 	out.WriteString(inner)
 	out.WriteString("}\n")
 	return out.String()
 }
+
+// leastThreads is the least that the attribute of a kernel says of its threads: with 32, one SIMD group, barriers have not ordered
+// threadgroup memory. https://github.com/KhronosGroup/MoltenVK/issues/2711
+const leastThreads = 64
 
 // usesOf counts the uses of values.
 func usesOf(f *ttir.Func) map[*ttir.Value]int {

@@ -132,7 +132,7 @@ inline float triton_expm1(float x) {
 //! triton_log1p
 inline float triton_log1p(float x) {
     float u = 1.0f + x;
-    return u == 1.0f ? x : isinf(u) ? u : precise::log(u) * x / (u - 1.0f);
+    return u == 1.0f || x == INFINITY ? x : precise::log(u) * (x / (u - 1.0f));
 }
 
 //! triton_cbrt
@@ -156,6 +156,224 @@ inline float triton_fmod(float x, float y) {
     if (rest == 0u) return as_type<float>(sign);
     const int shift = min(int(clz(rest)) - 8, exponent - 1);
     return as_type<float>(sign | ((rest << shift) + (uint(exponent - shift - 1) << 23)));
+}
+
+// The root of the sum of the squares, or 1 through it; operands are scaled by a power of two, so that no square overflows.
+//! triton_norm
+inline float triton_norm(float a, float b, float c, float d, bool inverse) {
+    if (isinf(a) || isinf(b) || isinf(c) || isinf(d)) return inverse ? 0.0f : INFINITY;
+    float most = fmax(fmax(fabs(a), fabs(b)), fmax(fabs(c), fabs(d)));
+    if (isnan(a) || isnan(b) || isnan(c) || isnan(d)) return NAN;
+    if (most == 0.0f) return inverse ? INFINITY : 0.0f;
+    int e = int(as_type<uint>(most) >> 23) - 127;
+    a = ldexp(a, -e), b = ldexp(b, -e), c = ldexp(c, -e), d = ldexp(d, -e);
+    float s = fma(a, a, fma(b, b, fma(c, c, d * d)));
+    return inverse ? ldexp(precise::rsqrt(s), -e) : ldexp(precise::sqrt(s), e);
+}
+
+// exp(x * x) * erfc(x) for x >= 0.
+//! triton_erfcx_above
+inline float triton_erfcx_above(float x) {
+    if (x > 10.0f) {
+        float s = 0.5f / x / x;
+        return 0.5641895835f / x * (1.0f - s * (1.0f - 3.0f * s * (1.0f - 5.0f * s * (1.0f - 7.0f * s))));
+    }
+    float u = (x - 2.0f) / (x + 2.0f), p = -0.00042006231f;
+    p = fma(p, u, -0.00125541387f);
+    p = fma(p, u, 0.00133004459f);
+    p = fma(p, u, 0.00865846965f);
+    p = fma(p, u, -0.00806387421f);
+    p = fma(p, u, -0.05421322212f);
+    p = fma(p, u, 0.16405561566f);
+    p = fma(p, u, -0.16603046656f);
+    p = fma(p, u, -0.09276398271f);
+    p = fma(p, u, 1.27697837353f);
+    return p / (1.0f + 2.0f * x);
+}
+
+// erfc(x + rest) * factor. The square is in two parts, so that its rounding does not show in the power; far out the power is
+// taken apart, so that none of it is subnormal.
+//! triton_erfc triton_erfcx_above
+inline float triton_erfc(float x, float rest, float factor) {
+    if (isnan(x)) return x;
+    float a = fabs(x), square = a * a, low = fma(a, a, -square) + 2.0f * x * rest;
+    bool far = square > 60.0f;
+    float e = precise::exp(far ? 60.0f - square : -square);
+    float y = a > 10.4f ? 0.0f : (e - e * low) * triton_erfcx_above(a) * factor;
+    y = far ? y * 8.75651076e-27f : y;
+    return x < 0.0f ? 2.0f * factor - y : y;
+}
+
+//! triton_normcdf triton_erfc
+inline float triton_normcdf(float x) {
+    float y = -0.70710678f * x;
+    return triton_erfc(y, fma(-0.70710678f, x, -y) - 1.21016171e-8f * x, 0.5f);
+}
+
+//! triton_erfcx triton_erfcx_above
+inline float triton_erfcx(float x) {
+    if (x >= 0.0f || isnan(x)) return triton_erfcx_above(x);
+    float square = x * x, e = precise::exp(square);
+    return isinf(e) ? e : 2.0f * fma(e, fma(x, x, -square), e) - triton_erfcx_above(-x);
+}
+
+// M. Giles, Approximating the erfinv function: y with erf(y) = x for w = -log((1 - x) * (1 + x)), divided by x.
+//! triton_erfinv_by
+inline float triton_erfinv_by(float w) {
+    bool near = w < 5.0f;
+    float t = near ? w - 2.5f : precise::sqrt(w) - 3.0f, p = near ? 2.81022636e-08f : -0.000200214257f;
+    p = fma(p, t, near ? 3.43273939e-07f : 0.000100950558f);
+    p = fma(p, t, near ? -3.5233877e-06f : 0.00134934322f);
+    p = fma(p, t, near ? -4.39150654e-06f : -0.00367342844f);
+    p = fma(p, t, near ? 0.00021858087f : 0.00573950773f);
+    p = fma(p, t, near ? -0.00125372503f : -0.0076224613f);
+    p = fma(p, t, near ? -0.00417768164f : 0.00943887047f);
+    p = fma(p, t, near ? 0.246640727f : 1.00167406f);
+    return fma(p, t, near ? 1.50140941f : 2.83297682f);
+}
+
+//! triton_erfinv triton_erfinv_by
+inline float triton_erfinv(float x) {
+    if (fabs(x) == 1.0f) return copysign(INFINITY, x);
+    return triton_erfinv_by(-precise::log((1.0f - x) * (1.0f + x))) * x;
+}
+
+// Behind Giles' range by Newton's method on the logarithm.
+//! triton_erfcinv triton_erfinv_by triton_erfcx_above
+inline float triton_erfcinv(float x) {
+    if (x == 0.0f) return INFINITY;
+    if (x == 2.0f) return -INFINITY;
+    if (x > 1e-7f || !(x >= 0.0f)) return triton_erfinv_by(-precise::log(x * (2.0f - x))) * (1.0f - x);
+    float l = -precise::log(x), y = precise::sqrt(l - 0.5f * precise::log(l) - 0.572f);
+    for (int n = 0; n < 3; n++) {
+        float r = triton_erfcx_above(y);
+        y += (l - y * y + precise::log(r)) * r * 0.8862269255f;
+    }
+    return y;
+}
+
+// log(gamma(2 + z)) for z from -0.5 to 0.5, by its series: coefficient k is (zeta(k) - 1) / k, with alternating signs.
+//! triton_gamma_near
+inline float triton_gamma_near(float z) {
+    float p = 0.0000094394883f;
+    p = fma(p, -z, 0.0000205072128f);
+    p = fma(p, -z, 0.0000449262367f);
+    p = fma(p, -z, 0.0000994575128f);
+    p = fma(p, -z, 0.000223154758454f);
+    p = fma(p, -z, 0.000509669524743f);
+    p = fma(p, -z, 0.0011927539117033f);
+    p = fma(p, -z, 0.0028905103307415f);
+    p = fma(p, -z, 0.007385551028674f);
+    p = fma(p, -z, 0.0205808084277845f);
+    p = fma(p, -z, 0.0673523010531981f);
+    p = fma(p, -z, 0.3224670334241136f);
+    return z * fma(p, z, 0.4227843350984671f);
+}
+
+//! triton_tgamma triton_gamma_near
+inline float triton_tgamma(float x) {
+    if (x == 0.0f) return copysign(INFINITY, x);
+    if (x > 36.0f || isnan(x)) return x > 36.0f ? INFINITY : x;
+    if (x < 0.0f && x == floor(x)) return NAN;
+    if (x < -45.0f) return 0.0f;
+    float above = 1.0f, below = 1.0f;
+    for (; x > 2.5f; above *= x) x -= 1.0f;
+    for (; x < 1.5f; x += 1.0f) below *= x;
+    return precise::exp(triton_gamma_near(x - 2.0f)) * above / below;
+}
+
+//! triton_lgamma triton_gamma_near triton_log1p
+inline float triton_lgamma(float x) {
+    float a = fabs(x), y;
+    if (isnan(x) || isinf(a)) return isnan(x) ? x : INFINITY;
+    if (a < 0.5f) y = triton_gamma_near(a) - precise::log(a) - triton_log1p(a);
+    else if (a < 1.5f) y = triton_gamma_near(a - 1.0f) - triton_log1p(a - 1.0f);
+    else if (a < 8.0f) {
+        float p = 1.0f, b = a;
+        for (; b > 2.5f; p *= b) b -= 1.0f;
+        y = precise::log(p) + triton_gamma_near(b - 2.0f);
+    } else {
+        float r = 1.0f / a;
+        y = fma(a - 0.5f, precise::log(a) - 1.0f, 0.4189385332f + r * fma(-r * r, 0.0027777778f, 0.0833333333f));
+    }
+    if (x > 0.0f) return y;
+    return x == floor(x) ? INFINITY : precise::log(3.14159265f / (a * fabs(sinpi(a - 2.0f * floor(0.5f * a))))) - y;
+}
+
+// The modified Bessel function of order 0 or 1: its power series, or the asymptotic one.
+//! triton_bessel_i
+inline float triton_bessel_i(float x, int order) {
+    float a = fabs(x), n = float(order), total = 1.0f, term = 1.0f;
+    bool far = a > 15.0f;
+    if (isinf(a) || isnan(a)) return order == 1 ? x : a;
+    for (float k = 1.0f; k < 60.0f && fabs(term) > total * 1e-9f; k += 1.0f) {
+        term *= far ? ((2.0f * k - 1.0f) * (2.0f * k - 1.0f) - 4.0f * n) / (8.0f * k * a) : 0.25f * a * a / (k * (k + n));
+        total += term;
+    }
+    float e = far ? precise::exp(0.5f * a) : 1.0f;
+    if (far) total = e * (total * precise::rsqrt(6.283185307f * a)) * e;
+    else if (order == 1) total *= 0.5f * a;
+    return order == 1 && x < 0.0f ? -total : total;
+}
+
+//! triton_remainder triton_fmod
+inline float triton_remainder(float x, float y) {
+    float a = fabs(x), b = fabs(y);
+    if (!(b > 0.0f) || isinf(x) || isnan(x)) return NAN;
+    if (b < 1e38f) a = triton_fmod(a, 2.0f * b);
+    float half_of = 0.5f * b;
+    if (a > half_of) {
+        a -= b;
+        if (a >= half_of) a -= b;
+    }
+    return as_type<uint>(x) >> 31 ? -a : a;
+}
+
+//! triton_nextafter
+inline float triton_nextafter(float x, float y) {
+    if (isnan(x) || isnan(y)) return NAN;
+    if (x == y) return y;
+    int i = as_type<int>(x);
+    if ((i & 0x7fffffff) == 0) return as_type<float>((as_type<int>(y) & 0x80000000) | 1);
+    return as_type<float>((x < y) == (i >= 0) ? i + 1 : i - 1);
+}
+
+//! triton_ilogb
+inline int triton_ilogb(float x) {
+    uint u = as_type<uint>(x) & 0x7fffffffu;
+    if (u == 0u || u > 0x7f800000u) return -2147483647 - 1;
+    return u == 0x7f800000u ? 2147483647 : u < 0x00800000u ? -118 - int(clz(u)) : int(u >> 23) - 127;
+}
+
+//! triton_logb triton_ilogb
+inline float triton_logb(float x) {
+    return x == 0.0f ? -INFINITY : isnan(x) || isinf(x) ? x * x : float(triton_ilogb(x));
+}
+
+//! triton_powi
+inline float triton_powi(float x, int n) {
+    float y = precise::pow(fabs(x), float(n));
+    return as_type<uint>(x) >> 31 && n & 1 ? -y : y;
+}
+
+//! triton_to_long
+inline long triton_to_long(float x, float low, float high, long least, long most) {
+    return isnan(x) ? 0 : x <= low ? least : x >= high ? most : long(x);
+}
+
+//! triton_to_ll triton_to_long
+inline long triton_to_ll(float x) {
+    return triton_to_long(x, -0x1p63f, 0x1p63f, -9223372036854775807l - 1l, 9223372036854775807l);
+}
+
+//! triton_to_int triton_to_long
+inline int triton_to_int(float x) {
+    return int(triton_to_long(x, -0x1p31f, 0x1p31f, -2147483648l, 2147483647l));
+}
+
+//! triton_to_ulong
+inline long triton_to_ulong(float x) {
+    return x >= 18446744073709551616.0f ? -1 : x > 0.0f ? long(ulong(x)) : 0;
 }
 
 //! triton_ffs

@@ -35,7 +35,7 @@ func findRoots(f *ttir.Func) *roots {
 			r.params[r.root(v)] = append(r.params[r.root(v)], v.Name)
 		}
 	}
-	f.Body.Walk(r.note)
+	f.Body.Walk(r.markWritten)
 	return r
 }
 
@@ -98,8 +98,8 @@ func (r *roots) join(o *ttir.Op) {
 	}
 }
 
-// note marks sets that are written, and those of unknown origin.
-func (r *roots) note(o *ttir.Op) {
+// markWritten marks sets that are written, and those of unknown origin.
+func (r *roots) markWritten(o *ttir.Op) {
 	switch o.Name {
 	case "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store", "tt.atomic_load":
 		r.written[r.root(o.Operands[0])] = true

@@ -3,7 +3,10 @@
 
 package ttir
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Inlined is the operation that Inline puts in a call's place: its region is the function's body, whose first block's
 // arguments are the operands, and whose tt.return gives the results.
@@ -12,8 +15,16 @@ const Inlined = "tt.call"
 // mostInlined bounds the text that calls of calls can grow to.
 const mostInlined = 200_000
 
+// Recursive is why a function that calls itself, directly or not, is refused.
+const Recursive = "functions that call themselves are not supported"
+
+// Grown is why a call is refused with whose copies of bodies a program has more than so many operations.
+func Grown(most int) string {
+	return "copies of the functions that are called grow to more than " + strconv.Itoa(most) + " operations; want fewer calls within functions that are called"
+}
+
 // Inline replaces the calls of a function by the bodies of what they call, until there are none. It answers an error for a
-// function that calls itself.
+// function that calls itself, and where the copies become too many or nest too deep.
 func Inline(m *Module, f *Func) error {
 	count := 0
 	return inline(m, f.Body, []string{f.Name}, &count)
@@ -27,8 +38,17 @@ func inline(m *Module, r *Region, stack []string, count *int) error {
 				name := o.Word("callee")
 				callee := m.Func(name)
 				// Calls of calls of calls can grow a small text beyond measure.
-				if *count++; slices.Contains(stack, name) || *count > mostInlined || len(stack) > mostNested {
-					return &Unsupported{Op: o.Name, Where: o.Where(), Why: "functions that call themselves are not supported"}
+				why := ""
+				switch *count++; {
+				case slices.Contains(stack, name):
+					why = Recursive
+				case *count > mostInlined:
+					why = Grown(mostInlined)
+				case len(stack) > mostNested:
+					why = "calls are nested more than " + strconv.Itoa(mostNested) + " deep"
+				}
+				if why != "" {
+					return &Unsupported{Op: o.Name, Where: o.Where(), Why: why}
 				}
 				body := callee.Body.clone(map[*Value]*Value{}, count)
 				body.Parent = o

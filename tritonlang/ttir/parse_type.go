@@ -26,7 +26,8 @@ func (p *parser) typ() *Type {
 			return s
 		}
 	case t.kind == bang:
-		panic(&Unsupported{Op: "type " + t.text, Why: "values of this type are not supported"})
+		// The line of the program stands behind what has the type: that of the text is known here.
+		panic(&Unsupported{Op: "type " + t.text, Where: p.file + ":" + strconv.Itoa(t.line), Why: "values of this type are not supported"})
 	}
 	p.failAt(t, strconv.Quote(t.text)+" is no type")
 	return nil

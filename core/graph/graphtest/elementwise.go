@@ -24,7 +24,6 @@ func (g *drawing) any() graph.Value {
 	return g.values[max(g.IntN(n), g.IntN(n))]
 }
 
-// typed is the type of a tensor.
 func typed(d dtype.DType, dims ...int64) op.Type {
 	return op.Type{DType: d, Shape: must(shape.Of(dims...))}
 }

@@ -24,6 +24,7 @@ type caseRow struct {
 	Settings  []map[string]any `json:"settings,omitempty"`
 	Elsewhere string           `json:"elsewhere,omitempty"`
 	NumPy     string           `json:"numpy"`
+	Scale     string           `json:"scale,omitempty"`
 
 	// The dtypes for which a device has no kernel, by device. With the CPU as a second way forbidden, the suite wants an
 	// error for them, so that a row that still lists a kernel that has been written since fails.
@@ -87,11 +88,11 @@ func cases(rows []op.Row) string {
 // caseOf keeps empty lists as such: null would have the suite ask before each loop.
 func caseOf(row *op.Row) caseRow {
 	c := caseRow{
-		ID: row.ID, Name: row.Name, Kind: row.Kind.String(), Counted: row.Counted, Many: row.Many(), Jumps: row.Jumps, NumPy: row.NumPy,
-		Inputs: []caseInput{}, Attrs: []caseAttr{}, Elsewhere: row.Elsewhere,
+		ID: row.ID, Name: row.Name, Kind: row.Kind.String(), Counted: row.Counted, Many: row.Many(), Jumps: row.Jumps, NumPy: described[row.Name].NumPy, Scale: described[row.Name].Scale,
+		Inputs: []caseInput{}, Attrs: []caseAttr{}, Elsewhere: described[row.Name].Elsewhere,
 		Tolerance: toleranceOf(&row.Tolerance),
 	}
-	for _, s := range row.Settings {
+	for _, s := range described[row.Name].Settings {
 		c.Settings = append(c.Settings, s.Map())
 	}
 	for _, d := range row.Accepts.Members() {

@@ -77,7 +77,7 @@ func cxxFunction(b *strings.Builder, row *op.Row) {
 	}
 	// One statement, so that what the call borrows is alive until it has run.
 	fmt.Fprintf(b, "\n/* %s */\ninline %s %s(%s) {\n  return detail::Call(PMPS_OP_%s)%s.%s;\n}\n",
-		row.Doc, result, row.Name, strings.Join(list, ", "), strings.ToUpper(row.Name), body, run)
+		described[row.Name].Doc, result, row.Name, strings.Join(list, ", "), strings.ToUpper(row.Name), body, run)
 }
 
 // cxxParameter is attribute i with its default, unless one behind it has to be given: C++ wants those first.
@@ -109,7 +109,6 @@ func cxxParameter(row *op.Row, i int) string {
 	return parameter + " = " + cxxLiteral(row, a)
 }
 
-// cxxLiteral is the default of an attribute.
 func cxxLiteral(row *op.Row, a *op.Attr) string {
 	switch v := &a.Default; v.Kind {
 	case op.Bool:

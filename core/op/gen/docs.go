@@ -61,7 +61,7 @@ func dtypeOf(v *op.Value) string { return dtype.DType(v.I).String() }
 
 // docstring is the Google-style documentation of a wrapper.
 func docstring(b *strings.Builder, row *op.Row) {
-	fmt.Fprintf(b, "    \"\"\"%s\n\n    Args:\n", row.Doc)
+	fmt.Fprintf(b, "    \"\"\"%s\n\n    Args:\n", described[row.Name].Doc)
 	for i, in := range row.In {
 		kind := "Tensor"
 		if takesScalar(row, i) {
@@ -137,7 +137,7 @@ func manual(rows []op.Row) string {
 		fmt.Fprintf(&b, "\n## %s\n\n| number | operator | computed in | error | what it computes |\n|---|---|---|---|---|\n", section.name)
 		for i := range rows {
 			if row := &rows[i]; row.Kind == section.kind {
-				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", row.ID, call(row), dtypes(row.Accepts), cell(tolerance(&row.Tolerance)), cell(row.Doc))
+				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", row.ID, call(row), dtypes(row.Accepts), cell(tolerance(&row.Tolerance)), cell(described[row.Name].Doc))
 			}
 		}
 	}

@@ -20,6 +20,9 @@ const root = "../.."
 // locked is the list of numbers. It is written here and also read: a number in it never changes.
 const locked = "core/op/testdata/ids.golden"
 
+// described is what is said of each row.
+var described = op.Descriptions()
+
 // outputs are the written files, by path from the top of the checkout.
 //
 // Each output is a function of the whole table and of nothing else: the same table gives the same bytes, so that a test
@@ -105,7 +108,7 @@ func header(rows []op.Row) string {
 		" * The numbers of the operators, for pmps_op_call and its like. They are never reused. */\n" +
 		"#ifndef PADDLEMPS_OPS_H\n#define PADDLEMPS_OPS_H\n")
 	for i := range rows {
-		fmt.Fprintf(&b, "\n/* %s */\n#define PMPS_OP_%s %du\n", rows[i].Doc, strings.ToUpper(rows[i].Name), rows[i].ID)
+		fmt.Fprintf(&b, "\n/* %s */\n#define PMPS_OP_%s %du\n", described[rows[i].Name].Doc, strings.ToUpper(rows[i].Name), rows[i].ID)
 	}
 	b.WriteString("\n#endif /* PADDLEMPS_OPS_H */\n")
 	return b.String()

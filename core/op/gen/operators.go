@@ -26,7 +26,7 @@ from ._call import PLACE, operator
 	for i := range rows {
 		row := &rows[i]
 		operator(&b, row, row.Name, takesScalar)
-		if row.Kind == op.Binary || row.Kind == op.Compare {
+		if (row.Kind == op.Binary || row.Kind == op.Compare) && row.Calls == nil { // a composite is no operator of Python
 			operator(&b, row, row.Name+"_expression", func(row *op.Row, i int) bool { return row.In[i].Scalar })
 		}
 	}
@@ -75,7 +75,7 @@ func keeps(row *op.Row) string {
 // result is the dtype of the result for tensors of dtype d, where that is certain: see [op.Row.Direct], and beside the rows
 // there, of elementwise rows whose attributes say nothing about it.
 func result(row *op.Row, d dtype.DType) dtype.DType {
-	if len(row.Attrs) == 0 && row.Kind != op.Select {
+	if len(row.Attrs) == 0 && row.Kind != op.Select && row.Calls == nil {
 		return row.Direct(d)
 	}
 	if row.Kind != op.Unary && row.Kind != op.Select || !row.Accepts.Has(d) {

@@ -72,7 +72,7 @@ func functional(rows []op.Row) string {
 	names := publicNames(rows, "nn.functional")
 	var b strings.Builder
 	b.WriteString(notice + "\"\"\"The generated functions of paddle.nn.functional.\"\"\"\n\n")
-	fmt.Fprintf(&b, "from .._ops import %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(&b, "from .._ops import (\n    %s,\n)\n", strings.Join(names, ",\n    "))
 	exported(&b, "\n__all__ = ", names)
 	return b.String()
 }

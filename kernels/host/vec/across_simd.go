@@ -18,7 +18,6 @@ var (
 // topLane512 is the largest lane; none is NaN.
 func topLane512(v narrow512) float32 { return topLane256(v.GetLo().Max(v.GetHi())) }
 
-// topLane256 is topLane512.
 func topLane256(v narrow256) float32 {
 	var lanes [half256]float32
 	v.GetLo().Max(v.GetHi()).Store(&lanes)

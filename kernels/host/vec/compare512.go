@@ -7,7 +7,6 @@ import "simd/archsimd"
 // The comparisons write a bool for each bit of a mask. What is left of a row goes to the portable loop, which gives the same answers:
 // comparisons are exact. All slices have one length.
 
-// less512 is Less.
 func less512(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes512 - 1)
 	for i := 0; i < whole; i += lanes512 {
@@ -29,7 +28,6 @@ func lessInt32512(dst []uint8, a, b []int32) {
 	lessInt32Row(dst[whole:], a[whole:], b[whole:])
 }
 
-// lessEqual512 is LessEqual.
 func lessEqual512(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes512 - 1)
 	for i := 0; i < whole; i += lanes512 {
@@ -39,7 +37,6 @@ func lessEqual512(dst []uint8, a, b []float32) {
 	lessEqualRow(dst[whole:], a[whole:], b[whole:])
 }
 
-// equal512 is Equal.
 func equal512(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes512 - 1)
 	for i := 0; i < whole; i += lanes512 {
@@ -49,7 +46,6 @@ func equal512(dst []uint8, a, b []float32) {
 	equalRow(dst[whole:], a[whole:], b[whole:])
 }
 
-// notEqual512 is NotEqual.
 func notEqual512(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes512 - 1)
 	for i := 0; i < whole; i += lanes512 {

@@ -8,7 +8,7 @@ package vec
 // level's one way of rounding. It reports false, and does nothing, where a window, a weight or the result does not lie in its
 // slice.
 func Depthwise(to, x, w []float32, taps []Tap, n, step, channels int) bool {
-	if !deep(len(to), len(x), taps, n, step, channels) {
+	if !windowsFit(len(to), len(x), taps, n, step, channels) {
 		return false
 	}
 	least, most := int32(0), int32(-1)
@@ -27,7 +27,7 @@ func Depthwise(to, x, w []float32, taps []Tap, n, step, channels int) bool {
 // MaxDeep sets to to the largest element over taps, of which there is one at least, for each of n windows and each channel; NaN
 // is the largest of all. Windows are those of [Depthwise], and so is what it reports.
 func MaxDeep(to, x []float32, taps []Tap, n, step, channels int) bool {
-	if len(taps) == 0 || !deep(len(to), len(x), taps, n, step, channels) {
+	if len(taps) == 0 || !windowsFit(len(to), len(x), taps, n, step, channels) {
 		return false
 	}
 	if n > 0 && channels > 0 {
@@ -36,8 +36,8 @@ func MaxDeep(to, x []float32, taps []Tap, n, step, channels int) bool {
 	return true
 }
 
-// deep reports whether windows and their results lie in slices of these lengths.
-func deep(to, x int, taps []Tap, n, step, channels int) bool {
+// windowsFit reports whether windows and their results lie in slices of these lengths.
+func windowsFit(to, x int, taps []Tap, n, step, channels int) bool {
 	if n < 0 || step < 0 || channels < 0 || !fits(to, n, channels, channels) {
 		return false
 	}

@@ -35,7 +35,6 @@ func sinVectors(dst, src *float32, n int, c unsafe.Pointer) int
 //go:noescape
 func powVectors(dst, x, y *float32, n int, c unsafe.Pointer) int
 
-// functions512 puts the loops in.
 func (t *table) functions512() {
 	t.unary[Exp] = inWhole512(inVectors(expVectors, expLoop512))
 	t.unary[Sigmoid] = inWhole512(inVectors(sigmoidVectors, sigmoidLoop512))

@@ -49,19 +49,22 @@ func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 const (
 	halfPi    = 0x1.921fb54442d18p0
 	halfPiLow = 0x1.1a62633145c07p-54
-	reducible = 1 << 20 // above, k*halfPiLow is no longer enough and math reduces with more of pi
+	reducible = 1 << 20 // above, k*halfPiLow is no longer enough: see farQuadrant
 )
 
 // quadrant is x - k*pi/2 in [-pi/4, pi/4] and k mod 4. The first product cancels exactly where the
 // result is small, so the error stays one unit of the result.
 func quadrant(x float64) (r float64, k int) {
+	if !(math.Abs(x) < reducible) {
+		return farQuadrant(x)
+	}
 	n := math.RoundToEven(x * (2 / math.Pi))
 	r = math.FMA(-n, halfPiLow, math.FMA(-n, halfPi, x))
 	return r, int(n) & 3
 }
 
 func sin(x float64) float64 {
-	if !(math.Abs(x) < reducible) || x == 0 {
+	if !(math.Abs(x) <= math.MaxFloat64) || x == 0 {
 		return math.Sin(x)
 	}
 	r, k := quadrant(x)
@@ -69,7 +72,7 @@ func sin(x float64) float64 {
 }
 
 func cos(x float64) float64 {
-	if !(math.Abs(x) < reducible) {
+	if !(math.Abs(x) <= math.MaxFloat64) {
 		return math.Cos(x)
 	}
 	r, k := quadrant(x)
@@ -90,7 +93,7 @@ func turn(r float64, k int) float64 {
 }
 
 func tan(x float64) float64 {
-	if !(math.Abs(x) < reducible) || x == 0 {
+	if !(math.Abs(x) <= math.MaxFloat64) || x == 0 {
 		return math.Tan(x)
 	}
 	r, k := quadrant(x)
@@ -107,4 +110,24 @@ func tanNear0(r float64) float64 {
 		return r + r*r*r/3
 	}
 	return math.Tan(r)
+}
+
+// wide is below where exp(x) overflows, of which sinh and cosh are a half.
+const wide = 700
+
+// halfExp is exp(x)/2 for x above wide. The difference is exact: ln2High has 32 bits.
+func halfExp(x float64) float64 { return math.Exp(x-2*ln2High) * (2 - 4*ln2Mid) }
+
+func sinh(x float64) float64 {
+	if math.Abs(x) > wide {
+		return math.Copysign(halfExp(math.Abs(x)), x)
+	}
+	return math.Sinh(x)
+}
+
+func cosh(x float64) float64 {
+	if math.Abs(x) > wide {
+		return halfExp(math.Abs(x))
+	}
+	return math.Cosh(x)
 }

@@ -30,7 +30,6 @@ func inWhole512(loop func(dst, src []float32)) func(dst, src []float32) {
 	}
 }
 
-// loops512 puts the loops in.
 func (t *table) loops512() {
 	t.unary[Exp] = inWhole512(expLoop512)
 	t.unary[Sigmoid] = inWhole512(sigmoidLoop512)

@@ -104,7 +104,7 @@ func takeBlocks() *packed8 { return packs8.Get().(*packed8) }
 // leaves c alone where [MatMul] would, runs on the calling thread, and no split of c changes a bit of the result. c must not
 // overlap a or b.
 func MatMul8(c *Sums, a, b *Bytes, m, n, k int) bool {
-	p := product8{tile8: &active.tile8, a: a, b: b, k: k, signed: truth(b.Signed)}
+	p := product8{tile8: &active.tile8, a: a, b: b, k: k, signed: boolToInt(b.Signed)}
 	return b.fits(k, n) && p.multiply(c, m, n)
 }
 
@@ -131,7 +131,7 @@ func NewRight8(b *Bytes, k, n int) *Right8 {
 		}
 		return r
 	}
-	p := product8{tile8: t, b: b, k: k, signed: truth(b.Signed), blocks: takeBlocks()}
+	p := product8{tile8: t, b: b, k: k, signed: boolToInt(b.Signed), blocks: takeBlocks()}
 	groups := t.groups(k)
 	r.panels, r.sums = make([]uint32, groups*t.whole(n)), make([]int32, t.whole(n))
 	for j := 0; j < n; j += t.cols {
@@ -159,7 +159,7 @@ func (r *Right8) MatMul(c *Sums, a *Bytes, m, from, n int) bool {
 	if len(b.Data) > 0 {
 		b.Data = b.Data[from:]
 	}
-	p := product8{tile8: r.tile, a: a, b: &b, right: r, from: from, k: r.k, signed: truth(b.Signed)}
+	p := product8{tile8: r.tile, a: a, b: &b, right: r, from: from, k: r.k, signed: boolToInt(b.Signed)}
 	return p.multiply(c, m, n)
 }
 
@@ -174,8 +174,8 @@ func (t *tile8) size() (rows, cols int) {
 	return t.rows, t.cols
 }
 
-// truth is 1 for true.
-func truth(b bool) int {
+// boolToInt is 1 for true.
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -188,7 +188,6 @@ func (t *tile8) groups(k int) int { return (k + t.group - 1) / t.group }
 // whole is n columns and those that the last panel has more.
 func (t *tile8) whole(n int) int { return (n + t.cols - 1) / t.cols * t.cols }
 
-// product8 is one product.
 type product8 struct {
 	*tile8
 	a, b   *Bytes
@@ -200,7 +199,7 @@ type product8 struct {
 }
 
 // moves reports whether elements of a are moved by 128.
-func (p *product8) moves() bool { return p.group == 4 && truth(p.a.Signed) == p.signed }
+func (p *product8) moves() bool { return p.group == 4 && boolToInt(p.a.Signed) == p.signed }
 
 // excess is what is to be subtracted from the elements of a as they are laid out.
 func (p *product8) excess() int32 {

@@ -55,7 +55,6 @@ func HasPairs() bool { return active.pairs.run != nil }
 // PairTile gives the granularity at which splitting c wastes no work. The first call may ask the system for registers.
 func PairTile() (rows, cols int) { return active.fastestPairs().rows, pairCols }
 
-// fastestPairs is the tile that multiplies.
 func (t *table) fastestPairs() *pairTile {
 	if t.amx.run != nil && t.amx.lent() {
 		return &t.amx
@@ -147,7 +146,6 @@ func (r *RightPairs) MatMul(c, a []uint16, m, from, n, lda, ldc int) bool {
 	return true
 }
 
-// productPairs is one product.
 type productPairs struct {
 	pairTile
 	a      []uint16

@@ -4,7 +4,6 @@ package vec
 
 import "simd/archsimd"
 
-// takeEvens512 is Evens.
 func takeEvens512(to, x []float32) {
 	for len(to) >= lanes512 && len(x) >= 2*lanes512 {
 		evens512(archsimd.LoadFloat32x16Slice(x), archsimd.LoadFloat32x16Slice(x[lanes512:])).StoreSlice(to)

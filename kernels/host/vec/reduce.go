@@ -171,10 +171,10 @@ func (s *scaled) times(x float64) {
 func (s *scaled) float64() float64 { return math.Ldexp(s.value, productStep*s.exponent) }
 
 // productRow is the portable form: four elements at a time, whose product is in the range in any case.
-func productRow(x []float32) float64 { return (&scaled{value: 1}).rest(x) }
+func productRow(x []float32) float64 { return (&scaled{value: 1}).timesRow(x) }
 
-// rest is the number times the elements of a row.
-func (s *scaled) rest(x []float32) float64 {
+// timesRow is the number times the elements of a row.
+func (s *scaled) timesRow(x []float32) float64 {
 	p := *s
 	for ; len(x) >= 4; x = x[4:] {
 		p.times(float64(x[0]) * float64(x[1]) * (float64(x[2]) * float64(x[3])))

@@ -71,7 +71,7 @@ func product512(x []float32) float64 {
 		p.times(v)
 		p.exponent += int(counts[i])
 	}
-	return p.rest(x)
+	return p.timesRow(x)
 }
 
 // four512 multiplies four vectors.

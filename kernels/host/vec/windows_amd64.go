@@ -88,7 +88,7 @@ func (p *panelTile) add(c, a []float32, w *Windows) {
 	for i, at := range w.starts {
 		rows.a[rest], rows.c[rest] = unsafe.Pointer(&a[at]), unsafe.Pointer(&c[i*p.ldc/4])
 		if rest++; rest == len(rows.a) {
-			p.rest(&rows, rest)
+			p.remainingRows(&rows, rest)
 			rest = 0
 		}
 	}
@@ -105,7 +105,7 @@ func (p *panelTile) add(c, a []float32, w *Windows) {
 		for ; i < w.PerLine; i++ {
 			rows.a[rest], rows.c[rest] = unsafe.Add(from, i*p.lda), unsafe.Add(to, i*p.ldc)
 			if rest++; rest == groupRows {
-				p.rest(&rows, rest)
+				p.remainingRows(&rows, rest)
 				rest = 0
 			}
 		}
@@ -116,7 +116,7 @@ func (p *panelTile) add(c, a []float32, w *Windows) {
 			rest++
 		}
 	}
-	p.rest(&rows, rest)
+	p.remainingRows(&rows, rest)
 }
 
 // restRows are the rows that fill no two groups.
@@ -125,8 +125,8 @@ type restRows struct{ a, c [2 * groupRows]unsafe.Pointer }
 // fourRows is the rows of the smallest tile, and the only one of float64 beside that of two groups.
 const fourRows = 4
 
-// rest multiplies so many rows with all panels.
-func (p *panelTile) rest(r *restRows, rows int) {
+// remainingRows multiplies so many rows with all panels.
+func (p *panelTile) remainingRows(r *restRows, rows int) {
 	for from := 0; from < rows; {
 		n := min(groupRows, rows-from)
 		if p.double || rows-from == 2*fourRows {

@@ -9,7 +9,6 @@ import "simd/archsimd"
 // The comparisons write a bool for each bit of a mask. What is left of a row goes to the portable loop, which gives the same answers:
 // comparisons are exact. All slices have one length.
 
-// less256 is Less.
 func less256(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes256 - 1)
 	for i := 0; i < whole; i += lanes256 {
@@ -31,7 +30,6 @@ func lessInt32256(dst []uint8, a, b []int32) {
 	lessInt32Row(dst[whole:], a[whole:], b[whole:])
 }
 
-// lessEqual256 is LessEqual.
 func lessEqual256(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes256 - 1)
 	for i := 0; i < whole; i += lanes256 {
@@ -41,7 +39,6 @@ func lessEqual256(dst []uint8, a, b []float32) {
 	lessEqualRow(dst[whole:], a[whole:], b[whole:])
 }
 
-// equal256 is Equal.
 func equal256(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes256 - 1)
 	for i := 0; i < whole; i += lanes256 {
@@ -51,7 +48,6 @@ func equal256(dst []uint8, a, b []float32) {
 	equalRow(dst[whole:], a[whole:], b[whole:])
 }
 
-// notEqual256 is NotEqual.
 func notEqual256(dst []uint8, a, b []float32) {
 	whole := len(dst) &^ (lanes256 - 1)
 	for i := 0; i < whole; i += lanes256 {

@@ -32,7 +32,6 @@ func inWhole256(loop func(dst, src []float32)) func(dst, src []float32) {
 	}
 }
 
-// loops256 puts the loops in.
 func (t *table) loops256() {
 	t.unary[Exp] = inWhole256(expLoop256)
 	t.unary[Sigmoid] = inWhole256(sigmoidLoop256)

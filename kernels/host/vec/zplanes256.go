@@ -6,7 +6,6 @@ package vec
 
 import "simd/archsimd"
 
-// takeEvens256 is Evens.
 func takeEvens256(to, x []float32) {
 	for len(to) >= lanes256 && len(x) >= 2*lanes256 {
 		evens256(archsimd.LoadFloat32x8Slice(x), archsimd.LoadFloat32x8Slice(x[lanes256:])).StoreSlice(to)

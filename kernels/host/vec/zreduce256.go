@@ -73,7 +73,7 @@ func product256(x []float32) float64 {
 		p.times(v)
 		p.exponent += int(counts[i])
 	}
-	return p.rest(x)
+	return p.timesRow(x)
 }
 
 // four256 multiplies four vectors.

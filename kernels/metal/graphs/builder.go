@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -39,6 +40,7 @@ type tensor struct {
 	id    mpsgraph.Tensor
 	dtype dtype.DType
 	dims  []int64
+	from  *tensor // of a reshape: what it reshapes, so that no graph has one reshape behind another
 }
 
 // stored is what elements of a dtype are in graphs: the dtype itself, but before macOS 14 bfloat16 comes as float32,
@@ -56,6 +58,10 @@ func (b *builder) stored(d dtype.DType) dtype.DType {
 func (b *builder) feed(l *shape.Layout, d dtype.DType) {
 	core := withoutRepeats(l)
 	m, order, gaps := inMemory(&core)
+	if !slices.IsSorted(order) && b.stages(d) {
+		m, gaps = core, true
+		slices.Sort(order)
+	}
 	p := b.port(m, d, gaps)
 	dims := dimsOf(&m.Shape)
 	p.shape = objc.Retain(objc.Ints(dims))
@@ -103,7 +109,7 @@ func (b *builder) made(id mpsgraph.Tensor, d dtype.DType, dims []int64) tensor {
 		b.refuse("MPSGraph gave no tensor")
 	}
 	b.nodes++
-	return tensor{id, d, dims}
+	return tensor{id: id, dtype: d, dims: dims}
 }
 
 // unary is an operator of one tensor that keeps dtype and dimensions.

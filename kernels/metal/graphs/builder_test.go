@@ -16,7 +16,7 @@ import (
 // The first guard that refuses is what a graph fails with, and nothing is sent after it.
 func TestGuardsAreSticky(t *testing.T) {
 	b := &builder{}
-	x := tensor{1, dtype.Float32, []int64{2, 3}}
+	x := tensor{id: 1, dtype: dtype.Float32, dims: []int64{2, 3}}
 	b.reshape(x, 7)
 	require.Equal(t, status.Internal, status.CodeOf(b.err))
 	first := b.err
@@ -44,6 +44,9 @@ func TestQuarantine(t *testing.T) {
 	for _, s := range quarantine {
 		require.NotEmpty(t, s.why)
 		require.Regexp(t, `^https://`, s.link)
+		if s.until == "" {
+			continue // see TestQuarantineOfReports
+		}
 		c := calls[s.op]
 		if c == nil {
 			c = &device.Call{In: []device.Operand{{DType: s.dtypes.Members()[0]}}}

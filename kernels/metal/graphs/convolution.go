@@ -39,8 +39,8 @@ func (b *builder) side(x tensor) tensor {
 		return x
 	}
 	dims := planar(x.dims)
-	if slices.Max(dims) > mostSide {
-		b.refuse("got %v; MPSGraph convolves at most %d along an axis", x.dims, mostSide)
+	if slices.Max(dims) >= mostSide { // also a batch, from there on: https://github.com/pytorch/pytorch/issues/96225
+		b.refuse("got %v; MPSGraph convolves fewer than %d along an axis", x.dims, mostSide)
 	}
 	return b.reshape(b.wide(x), dims...)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mpsgraph"
 )
 
@@ -62,7 +63,21 @@ func (b *builder) multiply(x, y tensor) tensor {
 	if !b.allows(x.dtype, dims) {
 		return x
 	}
+	if dims[0] == 1 { // of two axes, which are right where those of three are not: see the quarantine
+		x, y = b.reshape(x, x.dims[1:]...), b.reshape(y, y.dims[1:]...)
+		p := b.made(b.graph.binary(mpsgraph.MatrixMultiplication, x.id, y.id), x.dtype, dims[1:])
+		return b.reshape(p, dims...)
+	}
 	return b.made(b.graph.binary(mpsgraph.MatrixMultiplication, x.id, y.id), x.dtype, dims)
+}
+
+// abortsOnTransposes is the macOS from which on a product of halves that the graph transposes ends the process while it is
+// compiled. https://github.com/pytorch/pytorch/issues/197796
+const abortsOnTransposes = "27.0"
+
+// stages reports whether an operand that lies transposed is copied by a shader of ours before the graph, and not transposed in it.
+func (b *builder) stages(d dtype.DType) bool {
+	return b.call.Op == op.IDMatmul && d.IsFloat() && d.Size() == 2 && objc.MacOS().AtLeast(abortsOnTransposes)
 }
 
 // product is that of floats: in parts of the inner axis, added up in float32, on the GPUs and in the sizes where one

@@ -53,6 +53,69 @@ var quarantine = []knownBug{
 		op: op.IDMatmul, until: "15.0", when: longerThan(1 << 15),
 		why: "is wrong for matrices longer than 32768", link: "https://github.com/pytorch/pytorch/issues/116769",
 	},
+	{
+		op: op.IDMatmul, oldest: 10, dtypes: dtype.SetOf(dtype.Float16, dtype.BFloat16), when: inBatches,
+		why: "answers other products of halves at each call", link: "https://github.com/pytorch/pytorch/issues/180776",
+	},
+	{
+		op: op.IDMatmul, when: repeatsRows,
+		why: "reads every sixteenth row of a matrix that repeats one", link: "https://github.com/pytorch/pytorch/issues/180201",
+	},
+	{
+		op: op.IDConv, when: wideKernel,
+		why: "is wrong for long kernels", link: "https://github.com/pytorch/pytorch/issues/188335",
+	},
+	{
+		op: op.IDConvTranspose, when: wideKernel,
+		why: "is wrong for long kernels", link: "https://github.com/pytorch/pytorch/issues/188335",
+	},
+	{
+		op: op.IDConvWeight, when: wideKernel,
+		why: "is wrong for long kernels", link: "https://github.com/pytorch/pytorch/issues/188335",
+	},
+}
+
+// inBatches matches products of more than one pair of matrices. With one matrix on the right for all batches there is one pair.
+func inBatches(c *device.Call) bool {
+	x, y, out := &c.In[0], &c.In[1], &c.Out[0]
+	batches := volume(out.Dims[:out.Rank-2])
+	return batches > 1 && (volume(y.Dims[:y.Rank-2]) > 1 || volume(x.Dims[:x.Rank-2]) != batches)
+}
+
+// repeatsRows matches products with a matrix that shows one row or one column again and again.
+func repeatsRows(c *device.Call) bool {
+	for i := range c.In {
+		o := &c.In[i]
+		if gpu.HeapOf(o) == nil && o.Addr != nil {
+			continue // a number, which no shader multiplies
+		}
+		for axis := max(o.Rank-2, 0); axis < o.Rank; axis++ {
+			if o.Dims[axis] > 1 && o.Strides[axis] == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Sides of a kernel from which on convolutions are wrong: memory of a threadgroup is overrun, of which longer kernels and larger
+// batches use more. Of batches the bound is half of the shortest side that was seen to be wrong.
+const (
+	wrongSide        = 256
+	wrongSideInBatch = 128
+)
+
+// wideKernel matches convolutions with a long kernel.
+func wideKernel(c *device.Call) bool {
+	images, weight := &c.In[0], &c.In[1]
+	if c.Op == op.IDConvWeight {
+		weight = &c.Out[0]
+	}
+	side := int64(0)
+	for _, d := range weight.Dims[min(2, weight.Rank):weight.Rank] {
+		side = max(side, d)
+	}
+	return side >= wrongSide || side >= wrongSideInBatch && images.Dims[0] > 1
 }
 
 // longerThan matches calls with a matrix that has an axis of more than n elements.

@@ -15,7 +15,12 @@ func (b *builder) reshape(x tensor, dims ...int64) tensor {
 	if slices.Equal(dims, x.dims) || !b.allows(x.dtype, dims) {
 		return x
 	}
-	return b.made(b.graph.listed(mpsgraph.Reshape, x.id, dims), x.dtype, dims)
+	if x.from != nil {
+		return b.reshape(*x.from, dims...)
+	}
+	y := b.made(b.graph.listed(mpsgraph.Reshape, x.id, dims), x.dtype, dims)
+	y.from = &x
+	return y
 }
 
 // transpose puts axis order[i] of x in place i.

@@ -99,6 +99,18 @@ inline A shift(A a, ushort mask) { return A{from_lane(a.best, mask), from_lane(a
 inline long result(A a, uint) { return a.at; }
 `
 
+// counting counts the elements that are not 0; nan is not.
+const counting = `
+struct A {
+    ulong value;
+};
+inline A zero() { return A{0}; }
+inline A join(A a, A b) { return A{a.value + b.value}; }
+inline A fold(A a, C x, uint) { return A{a.value + (x != C(0) ? 1 : 0)}; }
+inline A shift(A a, ushort mask) { return A{from_lane(a.value, mask)}; }
+inline long result(A a, uint) { return a.value; }
+`
+
 // plainly folds by an expression where the order of elements makes no difference: extremes, and sums and products that
 // wrap around. kind is the type of the accumulator, start the value that changes nothing, result the type of the result.
 // The expression is one of x and y, which have that type.
@@ -118,6 +130,14 @@ inline %[4]s result(A a, uint) { return a.value; }
 
 // accumulator is that of a reduction over elements of a dtype; "" where there is none.
 func accumulator(operator op.ID, d dtype.DType) string {
+	switch {
+	case operator == op.IDWholeSum && !d.IsFloat():
+		return plainly("ulong", "0", "x + y", "long")
+	case operator == op.IDWholeProd && !d.IsFloat():
+		return plainly("ulong", "1", "x * y", "long")
+	case operator == op.IDCountNonzero:
+		return counting
+	}
 	if d == dtype.Bool {
 		switch operator {
 		case op.IDAny, op.IDMax, op.IDSum, op.IDMean:

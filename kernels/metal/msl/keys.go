@@ -7,7 +7,7 @@ import (
 )
 
 // Elements are ordered by keys, unsigned integers K that are in their order: nan is the largest and both zeros are equal,
-// as on the CPU. The functions are those of kernels/host/keys.go.
+// as on the CPU. The functions are those of kernels/host/order/keys.go.
 
 // keys defines K and key.
 func keys(d dtype.DType) string {

@@ -26,7 +26,7 @@ var table = map[op.ID]row{
 	op.IDDivide:      {"x / y", "", "x && y", false, nil},
 	op.IDFloorDivide: {"floor_divide(x, y)", "floor_divide(x, y)", "", true, nil},
 	op.IDRemainder:   {"remainder(x, y)", "remainder(x, y)", "", true, nil},
-	op.IDLogaddexp:   float("largest(x, y) + log_of_1_and(exp(-fabs(x - y)))"),
+	op.IDLogaddexp:   float("largest(x, y) + log_of_1_and(exp(x == y ? 0 : -fabs(x - y)))"),
 	op.IDPow:         {"power(x, y)", "power<T, W>(x, y)", "", false, nil},
 	op.IDMaximum:     {"largest(x, y)", "max(x, y)", "x || y", false, nil},
 	op.IDMinimum:     {"least(x, y)", "min(x, y)", "x && y", false, nil},
@@ -104,7 +104,7 @@ var table = map[op.ID]row{
 	op.IDLeakyRelu: {"x > 0 ? x : x * a", "", "", false, []int{op.LeakyReluNegativeSlope}},
 
 	op.IDWhere: {"x ? y : z", "x ? y : z", "x ? y : z", false, nil},
-	op.IDClip:  {"isnan(x) ? x : min(max(x, y), z)", "min(max(x, y), z)", "", false, nil},
+	op.IDClip:  {"x < y ? min(y, z) : x > z ? z : x", "min(max(x, y), z)", "", false, nil},
 
 	op.IDCast:   {"x", "x", "x", false, nil},
 	op.IDAssign: {"x", "x", "x", false, nil},

@@ -23,7 +23,8 @@ type reduction struct {
 	lie msl.Arrangement
 }
 
-// Each reduction that package msl has an accumulator for is registered, dtype by dtype.
+// Each reduction that package msl has an accumulator for is registered, dtype by dtype. The composites among them are claimed
+// for all steps, so that operands are not cast first. One that a shader cannot address is refused when it runs, and lowered then.
 func init() {
 	for i := range op.Table {
 		row := &op.Table[i]
@@ -32,7 +33,7 @@ func init() {
 		}
 		for _, d := range gpu.Elements.Members() {
 			if msl.HasReduction(row.ID, d) {
-				gpu.Register(gpu.Shader, row.ID, dtype.SetOf(d), gpu.Variant{Accepts: reductionClass, Make: makeReduction})
+				gpu.Register(gpu.Shader, row.ID, dtype.SetOf(d), gpu.Variant{Accepts: reductionClass, Total: row.Lower != nil, Make: makeReduction})
 			}
 		}
 	}

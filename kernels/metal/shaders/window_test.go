@@ -23,7 +23,7 @@ func TestWindows(t *testing.T) {
 		if row.Kind != op.Window || row.Lower != nil { // what is lowered has no shader
 			continue
 		}
-		for n, setting := range row.Settings {
+		for n, setting := range op.Descriptions()[row.Name].Settings {
 			if n == 5 && testing.Short() {
 				continue // the largest
 			}

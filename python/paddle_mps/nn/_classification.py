@@ -6,6 +6,7 @@ for that of ignore_index.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _dtype, _operators
@@ -51,8 +52,11 @@ def label_smooth(
     return rounded(x * (1 - epsilon) + prior * epsilon, label)
 
 
-def whole_labels(function: str, label: Tensor) -> Tensor:
+def whole_labels(function: str, label: Tensor, floats: bool = False) -> Tensor:
     """Labels as int64.
+
+    Args:
+        floats: whether floats and bools are accepted, too; a fraction is dropped.
 
     Raises:
         UnsupportedError: they are no integers.
@@ -60,7 +64,7 @@ def whole_labels(function: str, label: Tensor) -> Tensor:
     dtype = meta(label).dtype
     if dtype is _dtype.int64:
         return label
-    if dtype not in (_dtype.int8, _dtype.int16, _dtype.int32, _dtype.uint8):
+    if dtype.is_complex or (not floats and dtype not in (_dtype.int8, _dtype.int16, _dtype.int32, _dtype.uint8)):
         raise UnsupportedError(f"[{function}] label is {dtype.name}; want integers")
     return _operators.cast(label, _dtype.int64)
 
@@ -110,12 +114,13 @@ def entropies(
     if list(given) != wanted:
         raise ValueError(f"[{function}] label has shape {list(given)}; want {wanted}")
     if not soft_label:
-        return hard_loss(x, whole_labels(function, label), ignore_index, axis, use_softmax)
+        return hard_loss(x, whole_labels(function, label, True), ignore_index, axis, use_softmax)
     alike(input, label, function)
     logarithms = log_softmax(x, axis) if use_softmax else _operators.log(x)
     wide = working(label)
     # A probability of 0 has no loss, not even beside the logarithm of another 0.
-    terms = _operators.where(wide == 0, full_0d(wide, 0), _operators.multiply(logarithms, wide))
+    nothing = _operators.logical_and(wide == 0, logarithms == -math.inf)
+    terms = _operators.multiply(_operators.where(nothing, full_0d(wide, 0), logarithms), wide)
     return -_operators.sum(terms, axis, None, True)
 
 
@@ -136,8 +141,8 @@ def cross_entropy(
 
     Args:
         input: floating-point scores of classes along an axis.
-        label: integers, of the shape of input without that axis or with 1 there; probabilities of the shape of input
-            with soft_label.
+        label: integers, or floats whose fractions are dropped, of the shape of input without that axis or with 1 there;
+            probabilities of the shape of input with soft_label.
         weight: of each class, of shape [classes]. The mean is then weighted.
         ignore_index: the label whose loss is 0. One from 0 on does not count in the mean; one below 0 does.
         axis: that of the classes.
@@ -196,7 +201,7 @@ def row_weights(x: Tensor, label: Tensor, weight: Tensor, ignore_index: int, sof
     if soft:
         every = reshaped(weight, [classes if a == axis else 1 for a in range(len(meta(x).shape))])
         return _operators.sum(_operators.multiply(working(label), every), axis, None, True)
-    kept, safe = classes_of(whole_labels("cross_entropy", label), ignore_index, classes)
+    kept, safe = classes_of(whole_labels("cross_entropy", label, True), ignore_index, classes)
     return _operators.where(kept, _operators.index(weight, [safe]), full_0d(weight, 0))
 
 
@@ -205,7 +210,7 @@ def mean_of_rows(loss: Tensor, label: Tensor, weights: Tensor | None, ignore_ind
     if weights is None and (ignore_index < 0 or not meta(loss).numel):
         return _operators.mean(loss)
     if weights is None:
-        weights = _operators.cast(label != ignore_index, meta(loss).dtype)
+        weights = _operators.cast(whole_labels("cross_entropy", label, True) != ignore_index, meta(loss).dtype)
     total = _operators.sum(weights)
     return _operators.divide(_operators.sum(loss), _operators.where(total == 0, full_0d(total, 1), total))
 
@@ -308,9 +313,9 @@ def binary_cross_entropy(
     alike(of_floats(input, "binary_cross_entropy"), label, "binary_cross_entropy")
     same_shape("binary_cross_entropy", input, label)
     like, (x, y) = operands("binary_cross_entropy", input=input, label=label)
-    hit = _operators.clip(_operators.log(x), -100.0, None)
-    miss = _operators.clip(_operators.log1p(-x), -100.0, None)
-    return weighted((y - 1.0) * miss - y * hit, weight, reduction, like)
+    # The bound of Paddle's gradient, or of the largest float16: infinity times the slope 0 of a saturated sigmoid is nan.
+    least = 1 / 65504 if meta(input).dtype is _dtype.float16 else 1e-12
+    return weighted(_operators.binary_cross_entropy(x, y, least), weight, reduction, like)
 
 
 def weighted(loss: Tensor, weight: Tensor | None, reduction: str, like: Tensor) -> Tensor:
@@ -380,6 +385,7 @@ def sigmoid_focal_loss(
                 f"[sigmoid_focal_loss] normalizer has {axes_text(len(meta(normalizer).shape))}; want 0 or 1"
             )
     real("sigmoid_focal_loss", "alpha", alpha)
+    real("sigmoid_focal_loss", "gamma", gamma)
     alike(of_floats(logit, "sigmoid_focal_loss"), label, "sigmoid_focal_loss")
     same_shape("sigmoid_focal_loss", logit, label)
     like, (x, y) = operands("sigmoid_focal_loss", logit=logit, label=label)
@@ -387,7 +393,13 @@ def sigmoid_focal_loss(
     other = 1.0 - y
     missed = chance * other + (1.0 - chance) * y
     loss = other * x + log_of_1_and_exp(-x)
-    loss = _operators.pow(missed, gamma) * ((1.0 - alpha) + y * (2.0 * alpha - 1.0)) * loss
+    if 0 < gamma < 1:  # the power has an infinite slope at 0, where the loss is 0
+        missing = missed == 0
+        focus = _operators.pow(_operators.where(missing, full_0d(x, 1), missed), gamma)
+        focus = _operators.where(missing, full_0d(x, 0), focus)
+    else:
+        focus = _operators.pow(missed, gamma)
+    loss = focus * ((1.0 - alpha) + y * (2.0 * alpha - 1.0)) * loss
     if normalizer is not None:
         loss = _operators.divide(loss, normalizer)
     return reduced(loss, reduction, like)

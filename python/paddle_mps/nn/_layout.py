@@ -14,7 +14,7 @@ from .._caller import axes_text, called
 from .._convert import index, numeric, one_number, tensor, whole
 from .._creation import filled, value_of
 from .._errors import UnsupportedError, errors_of
-from .._indexing import basic, fill_part, put_into
+from .._indexing import basic, fill, put_into
 from .._objects import Tensor, from_array, meta
 from .._tracing import active
 
@@ -174,7 +174,7 @@ def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Te
         return _operators.assign(x) if made is x else made
     made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
     middle = [slice(b, b + n) for n, (b, _) in zip(m.shape, pairs)]
-    fill_part(made, lambda t: basic(t, middle), x)
+    fill(basic(made, middle), x)
     return made
 
 

@@ -19,7 +19,7 @@ from .._caller import axes_text
 from .._convert import described, index, real, settled, sizes, tensor, whole
 from .._creation import filled
 from .._elementwise import of_floats
-from .._grad import no_grad
+from .._grad import no_grad, regardless
 from .._meta import Meta
 from .._objects import Tensor, from_array, meta
 from .._precision import rounded, working
@@ -201,6 +201,10 @@ def batch_norm(
             "NDHWC").
         use_global_stats: whether the running ones are used; None: unless training.
 
+    Returns:
+        x itself, as in Paddle, where each channel has one element and the batch's own statistics would be used: these
+        would make 0 of it. The running ones stay.
+
     Raises:
         AssertionError: x has fewer than 2 axes.
         UnsupportedError: x is not floating-point.
@@ -222,6 +226,11 @@ def batch_norm(
     if (not training) if use_global_stats is None else use_global_stats:
         scale = affine(_operators.rsqrt(factor(running_var, spread) + epsilon), gain, None)
         normal = _operators.multiply(_operators.subtract(wide, factor(running_mean, spread)), scale)
+    elif meta(x).numel == shape[channels]:
+        same = _operators.assign(x)
+        for unused in (weight, bias):
+            same = same if unused is None else regardless(same, unused)
+        return same
     else:
         axes = [a for a in range(rank) if a != channels]
         normal, mean, variance = standardized(wide, axes, epsilon, gain)

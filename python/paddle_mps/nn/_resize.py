@@ -15,7 +15,7 @@ from .._array import reshaped
 from .._call import renamed
 from .._caller import axes_text, called
 from .._convert import said, tensor
-from .._creation import value_of
+from .._creation import room, value_of
 from .._dtype import float32
 from .._errors import UnsupportedError
 from .._objects import Tensor, from_array, meta
@@ -222,6 +222,10 @@ def resized(
         raise ValueError(f"[{called('interpolate')}] the result would have size {sizes}; want numbers from 1")
     narrow = mode != "nearest" and known.dtype.itemsize < 4
     y = _operators.cast(x, float32) if narrow else x
+    shape = list(known.shape)
+    for axis, m in zip(axes, sizes):
+        shape[axis] = m
+    room("interpolate", shape, meta(y).dtype, known.place)
     for axis, m, scale in zip(axes, sizes, scales):
         n = known.shape[axis]
         _tracing.closed("interpolate", "which elements it reads follows from both sizes of an axis", n, m)

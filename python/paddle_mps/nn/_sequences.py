@@ -164,6 +164,8 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     if not meta(ids).numel:
         return _operators.assign(ids)
     rows = reshaped(counted(ids, shape[1]), [shape[1], 1])
+    # A parent below 0 would count from the end: it becomes one that is out of range.
+    parents = _operators.where(parents < 0, full_0d(parents, shape[2]), parents)
     found, beams = [ids[-1]], parents[-1]
     for step in range(shape[0] - 2, -1, -1):
         found.append(_operators.index(ids[step], [rows, beams]))

@@ -29,11 +29,12 @@ STARTS = ((0, 0), (0, 1), (1, 0))
 def applies(row: dict[str, Any]) -> bool:
     """Whether an operator reads tensors and writes one, which can be given, and the table says with which attributes.
 
-    How far two results of attention, of recurrent layers and of scans without a NumPy expression may be apart, and which shapes
-    these take, depends on more than the table says: their own tests have these cases.
+    How far two results may be apart where roundings count and there is no NumPy expression to take their scale from (attention,
+    recurrent layers), and in scans without one, is more than the table says: their own tests have these cases.
     """
     known = bool(row.get("settings")) or not any(a.get("needed") for a in row["attrs"])
-    others = row["kind"] in ("view", "create", "attend", "recur") or (row["kind"] == "scan" and not row["numpy"])
+    scaled = row["numpy"] or not (row["kind"] == "scan" or any(row["tolerance"]["roundings"].values()))
+    others = row["kind"] in ("view", "create") or not scaled
     return known and not others and not row.get("counted") and not row.get("many")
 
 

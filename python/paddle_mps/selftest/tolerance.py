@@ -57,8 +57,11 @@ def promised(
     if not want.size:
         return own
     count = roundings(said["roundings"], terms(row, attrs, arrays, want), metal) if arrays else 0
-    if count:
-        scale = oracle.expect(row, [magnitudes(x) for x in arrays], attrs, dtype)
+    if count and row["numpy"]:
+        if row.get("scale"):
+            scale = oracle.evaluate(row["scale"], row, arrays, attrs, dtype)
+        else:
+            scale = oracle.expect(row, [magnitudes(x) for x in arrays], attrs, dtype)
         eps = 2.0 ** (-53 if result == "float64" else -24)
         own = own + finite(count * eps * np.asarray(scale, np.float64) / oracle.ulp(want, result))
     if result == "float64" and said.get("float64_also"):

@@ -1,5 +1,6 @@
-"""paddle.utils: only `dlpack`."""
+"""paddle.utils: `dlpack`, and checks of what is installed."""
 
 from . import dlpack
+from ._checks import deprecated, require_version, run_check, try_import
 
-__all__ = ["dlpack"]
+__all__ = ["deprecated", "dlpack", "require_version", "run_check", "try_import"]

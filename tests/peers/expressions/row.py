@@ -37,6 +37,7 @@ DEFECTS = {
     "polygamma of infinity": "it is 0",
     "Bessel of infinity": "modified Bessel functions of inf are inf",
     "lost subnormals": "reciprocals and roots of subnormals are those of the number itself",
+    "lost squares": "hypot is right where squares overflow or underflow",
     "raw bfloat16": "bfloat16 tolist() gives numbers, not their bit patterns",
     "unchecked argument": "an axis or a size out of its range is refused, and an axis that is no number",
     "index into a view": "assignment through an index tensor reaches what a view with strides shows",

@@ -223,6 +223,41 @@ POOLS = [
         """,
     ),
     *lines(
+        "fractional_max_pool2d",
+        SETUP,
+        """
+        F.fractional_max_pool2d(p, 3, random_u=0.3)
+        F.fractional_max_pool2d(p, [4, 3], random_u=0.7, return_mask=True)
+        F.fractional_max_pool2d(p, [3, 2], 3, 0.5, True)
+        F.fractional_max_pool2d(p, (2, None), [4, 1], 0.2, True)
+        F.fractional_max_pool2d(p, 1, 2, 0.5, True)
+        F.fractional_max_pool2d(p, [7, 6], None, 0.9, True)
+        F.fractional_max_pool2d(p[:, :, ::-1, ::2], 2, random_u=0.1, return_mask=True)
+        F.fractional_max_pool2d(p.astype('float64'), 3, 2, 0.9, True)
+        F.fractional_max_pool2d(p.astype('float16'), 3, None, 0.6, True)
+        F.fractional_max_pool2d(T([[[[nan, 1.0], [-inf, -inf]]]]), [2, 1], None, 0.5, True)
+        F.fractional_max_pool2d(p[:0], 2, random_u=0.5)
+        F.fractional_max_pool2d(p, [None, 2]).shape
+        F.fractional_max_pool2d(p[0], 2, random_u=0.5)
+        F.fractional_max_pool2d(p, 2, random_u=1.0)
+        F.fractional_max_pool2d(p, 2, random_u=0.0)
+        F.fractional_max_pool2d(p, 3, 6, 0.5)
+        F.fractional_max_pool2d(p, [1, 2, 3], random_u=0.5)
+        """,
+    ),
+    *lines(
+        "fractional_max_pool3d",
+        SETUP,
+        """
+        F.fractional_max_pool3d(d, 2, random_u=0.3)
+        F.fractional_max_pool3d(d, [3, 2, 4], random_u=0.7, return_mask=True)
+        F.fractional_max_pool3d(d, [3, 2, 1], [2, 3, 1], 0.5, True)
+        F.fractional_max_pool3d(d.transpose([0, 1, 4, 2, 3]), 3, 2, 0.8, True)
+        F.fractional_max_pool3d(d, 3, 4, 0.5)
+        F.fractional_max_pool3d(p, 2, random_u=0.5)
+        """,
+    ),
+    *lines(
         "max_pool1d",
         SETUP,
         """

@@ -142,7 +142,7 @@ func (c *counted) received(b []byte) error {
 			c.held += callMemory
 			fallthrough
 		case c.in.kind() == frameHeaders, c.in.kind() == frameContinue:
-			c.more(stream, int64(c.in.size()))
+			c.addHeaders(stream, int64(c.in.size()))
 		}
 	}
 	return c.settle(before)
@@ -181,8 +181,8 @@ func (c *counted) forget() {
 	}
 }
 
-// more counts headers of a call that is open.
-func (c *counted) more(stream uint32, size int64) {
+// addHeaders counts headers of a call that is open.
+func (c *counted) addHeaders(stream uint32, size int64) {
 	if one := c.open[stream]; one != nil {
 		before := one.memory()
 		one.headers += size

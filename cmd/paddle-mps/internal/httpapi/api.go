@@ -46,6 +46,10 @@
 // response (trace.go). As in tritonserver, the sampling decision is made once the body is read and the model is
 // known to serve. A request that the model refuses has no timestamps of sending.
 //
+// # Web pages
+//
+// Package origins refuses requests of pages of other servers before they come here.
+//
 // # Limits
 //
 //   - The header of a request: 64 KiB, within 15 s, and memory for a large one (package service).
@@ -155,6 +159,27 @@ var modelRoutes = map[string]route{
 	"infer":           {groupInference, http.MethodPost, (*call).infer},
 	"generate":        {groupInference, http.MethodPost, (*call).generate},
 	"generate_stream": {groupInference, http.MethodPost, (*call).generate},
+	"trace/setting":   {groupTrace, "", (*call).trace}, // of the model, not of a version
+}
+
+// The answers by the word that ends the path of a model in a repository.
+var repositoryRoutes = map[string]route{
+	"load":   {groupRepository, http.MethodPost, (*call).load},
+	"unload": {groupRepository, http.MethodPost, (*call).unload},
+}
+
+// The answers by kind of shared memory and the word that ends the path of a region.
+var memoryRoutes = map[string]map[string]route{
+	"systemsharedmemory": {
+		"status":     {groupMemory, http.MethodGet, (*call).systemMemoryStatus},
+		"register":   {groupMemory, http.MethodPost, (*call).systemMemoryRegister},
+		"unregister": {groupMemory, http.MethodPost, (*call).systemMemoryUnregister},
+	},
+	"cudasharedmemory": {
+		"status":     {groupMemory, http.MethodGet, (*call).cudaMemoryStatus},
+		"register":   {groupMemory, http.MethodPost, (*call).cudaMemoryRegister},
+		"unregister": {groupMemory, http.MethodPost, (*call).cudaMemoryUnregister},
+	},
 }
 
 // The answers of the other paths.
@@ -206,12 +231,8 @@ func (c *call) find() (found route, ok bool) {
 		return c.findModel(parts[3], parts[4:])
 	case "repository":
 		return c.findRepository(parts[3:])
-	case "systemsharedmemory":
-		return c.findMemory(parts[3:], (*call).systemMemoryStatus, (*call).systemMemoryRegister, (*call).systemMemoryUnregister)
-	case "cudasharedmemory":
-		return c.findMemory(parts[3:], (*call).cudaMemoryStatus, (*call).cudaMemoryRegister, (*call).cudaMemoryUnregister)
 	}
-	return found, false
+	return c.findMemory(memoryRoutes[parts[2]], parts[3:])
 }
 
 // findModel is the route of /v2/models/MODEL and what follows.
@@ -231,17 +252,9 @@ func (c *call) findModel(model string, rest []string) (found route, ok bool) {
 		}
 		c.version, rest = n, rest[2:]
 	}
-	if len(rest) == 2 && rest[0] == "trace" && rest[1] == "setting" && !hasVersion {
-		return routes["/v2/trace/setting"], true
-	}
-	if len(rest) > 1 {
+	last := strings.Join(rest, "/")
+	if (last == "") != (len(rest) == 0) || last == "trace/setting" && (hasVersion || len(rest) != 2) {
 		return found, false
-	}
-	last := ""
-	if len(rest) == 1 {
-		if last = rest[0]; last == "" {
-			return found, false
-		}
 	}
 	found, ok = modelRoutes[last]
 	return found, ok
@@ -260,14 +273,10 @@ func (c *call) findRepository(rest []string) (found route, ok bool) {
 	if len(rest) != 3 || rest[0] != "models" || rest[1] == "" {
 		return found, false
 	}
-	c.model = rest[1]
-	found = route{groupRepository, http.MethodPost, (*call).load}
-	switch {
-	case rest[2] == "unload":
-		found.handle = (*call).unload
-	case rest[2] != "load":
+	if found, ok = repositoryRoutes[rest[2]]; !ok {
 		return found, false
 	}
+	c.model = rest[1]
 	if named {
 		found.handle = func(*call) error {
 			return serve.Errorf(serve.Unsupported, "'repository_name' specification is not supported")
@@ -276,22 +285,15 @@ func (c *call) findRepository(rest []string) (found route, ok bool) {
 	return found, true
 }
 
-// findMemory is the route of /v2/..sharedmemory[/region/NAME]/status, register and unregister.
+// findMemory is the route of /v2/..sharedmemory/region/NAME/status, register and unregister.
 // A status without a name is in the table of paths.
-func (c *call) findMemory(rest []string, status, register, unregister func(*call) error) (found route, ok bool) {
+func (c *call) findMemory(routes map[string]route, rest []string) (found route, ok bool) {
 	if len(rest) != 3 || rest[0] != "region" || rest[1] == "" {
 		return found, false
 	}
 	c.region = rest[1]
-	switch rest[2] {
-	case "status":
-		return route{groupMemory, http.MethodGet, status}, true
-	case "register":
-		return route{groupMemory, http.MethodPost, register}, true
-	case "unregister":
-		return route{groupMemory, http.MethodPost, unregister}, true
-	}
-	return found, false
+	found, ok = routes[rest[2]]
+	return found, ok
 }
 
 // ServeHTTP answers one request.

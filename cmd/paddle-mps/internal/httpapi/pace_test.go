@@ -18,6 +18,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/serve"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
@@ -105,6 +106,7 @@ func TestReadersThatDoNotRead(t *testing.T) {
 
 // TestDeepArrays: elements within many arrays are passed over once, and not once for each array.
 func TestDeepArrays(t *testing.T) {
+	sample.Timed(t)
 	const count = 1 << 16
 	took := func(depth int) time.Duration {
 		data, err := jsontext.Parse([]byte(strings.Repeat("[", depth) + "1" + strings.Repeat(",1", count-1) + strings.Repeat("]", depth)))

@@ -73,7 +73,7 @@ func dialHTTP(o *options) (client, error) {
 		return nil, err
 	}
 	text := fmt.Sprintf(`{"inputs":[{"name":"x","datatype":"FP32","shape":%s,"parameters":{"binary_data_size":%d}}],"parameters":{"binary_data_output":true}}`, tensors.Text(o.shape()), o.bytes)
-	head := fmt.Sprintf("POST /v2/models/%s/infer HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\nInference-Header-Content-Length: %d\r\n\r\n%s", o.model, len(text)+o.bytes, len(text), text)
+	head := fmt.Sprintf("POST /v2/models/%s/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\nInference-Header-Content-Length: %d\r\n\r\n%s", o.model, len(text)+o.bytes, len(text), text)
 	return &httpClient{connection, bufio.NewReader(connection), []byte(head)}, nil
 }
 

@@ -52,7 +52,7 @@ func serving(t *testing.T, most int, room *httpapi.Room, h http.HandlerFunc) (pi
 
 // ask sends a request and returns the status of the answer, or the error of the connection.
 func ask(c net.Conn) (int, error) {
-	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		return 0, err
 	}
 	return answered(c)
@@ -85,7 +85,7 @@ func TestConnections(t *testing.T) {
 		}
 	})
 	slow := clients.dial(t)
-	_, err := io.WriteString(slow, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+	_, err := io.WriteString(slow, "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	require.NoError(t, err)
 	<-begun
 	var idle []net.Conn
@@ -121,7 +121,7 @@ func TestConnectionsInUse(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	clients, _ := serving(t, 1, nil, func(http.ResponseWriter, *http.Request) { begun <- struct{}{}; <-end })
 	one := clients.dial(t)
-	_, err := io.WriteString(one, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	_, err := io.WriteString(one, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	require.NoError(t, err)
 	<-begun
 	isClosed(t, clients.dial(t))
@@ -137,7 +137,7 @@ func TestRoomOfHeaders(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body) // it may end early
 	})
 	var lines bytes.Buffer
-	lines.WriteString("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n")
+	lines.WriteString("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n")
 	for i := range 3000 {
 		fmt.Fprintf(&lines, "%x:\r\n", i+0x1000)
 	}
@@ -182,13 +182,13 @@ func TestUnreadMetrics(t *testing.T) {
 	})
 	log, err := newLog(httpapi.Logging{Format: "default"}, io.Discard)
 	require.NoError(t, err)
-	require.NoError(t, e.http("metrics", local, 0, certificates{}, endless, log, 50*time.Millisecond))
+	require.NoError(t, e.http("metrics", local, 0, certificates{}, endless, log, 50*time.Millisecond, nil))
 	go func() { _ = e.all[0].serve() }()
 	defer func() { require.NoError(t, e.all[0].shutdown(context.Background())) }()
 	c, err := net.Dial("tcp", e.all[0].address)
 	require.NoError(t, err)
 	defer func() { _ = c.Close() }()
-	_, err = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+	_, err = io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	require.NoError(t, err)
 	require.Error(t, <-ended)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/grpcapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/metrics"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/origins"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -57,7 +58,7 @@ func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger,
 			Server: server, Name: o.id, Version: version, Extensions: extensions, MaxInput: o.httpMaxInput,
 			Restricted: o.httpRestricted, Log: log.Logger, Settings: settings, Regions: regions, Runtime: rt, Traces: traced, Room: room,
 		})
-		if err := e.http("http", o.httpAddress, o.httpPort, o.httpTLS, api, log, 0); err != nil {
+		if err := e.http("http", o.httpAddress, o.httpPort, o.httpTLS, api, log, 0, o.allowedHosts); err != nil {
 			return e, err
 		}
 	}
@@ -73,7 +74,7 @@ func (o *options) listen(server *serve.Server, rt *runtime.Runtime, log *logger,
 			address = o.httpAddress
 		}
 		handler := metrics.Handler(metrics.Config{Server: server, Runtime: rt, GPU: o.gpuMetrics, CPU: o.cpuMetrics, NoLatencies: o.noLatencies, Summaries: summaries})
-		if err := e.http("metrics", address, o.metricsPort, certificates{}, handler, log, metricsTime); err != nil {
+		if err := e.http("metrics", address, o.metricsPort, certificates{}, handler, log, metricsTime, o.allowedHosts); err != nil {
 			return e, err
 		}
 	}
@@ -97,8 +98,9 @@ func (e *endpoints) listenOn(name, address string, port int, headers bool) (net.
 	return listener{l, newConnections(name, e.room), headers}, nil
 }
 
-// http adds an endpoint of HTTP. write is how long a response may take; 0: any time.
-func (e *endpoints) http(name, address string, port int, c certificates, handler http.Handler, log *logger, write time.Duration) error {
+// http adds an endpoint of HTTP. write is how long a response may take; 0: any time. allowed are hosts of web pages;
+// see package origins.
+func (e *endpoints) http(name, address string, port int, c certificates, handler http.Handler, log *logger, write time.Duration, allowed []origins.Host) error {
 	config, err := c.config()
 	if err != nil {
 		return err
@@ -109,8 +111,9 @@ func (e *endpoints) http(name, address string, port int, c certificates, handler
 	}
 	// A request has a limit on each of its parts. The API has none on writing here: it sets it for each response, because an
 	// inference may take long before the first byte of its response.
+	guard := origins.New(address, l.Addr(), allowed...)
 	s := &http.Server{
-		Handler: inUse(handler), TLSConfig: config, ErrorLog: log.plain(), Protocols: &http.Protocols{}, ConnContext: withConnection,
+		Handler: inUse(guard.Handler(handler)), TLSConfig: config, ErrorLog: log.plain(), Protocols: &http.Protocols{}, ConnContext: withConnection,
 		ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, WriteTimeout: write, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 	}
 	// Not HTTP/2, also over TLS, as tritonserver: the limits of a connection are those of one request at a time.

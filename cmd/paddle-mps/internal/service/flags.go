@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/metrics"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/origins"
 	"github.com/paddle-mps/paddle-mps/serve"
 )
 
@@ -103,6 +104,7 @@ var httpOptions = []option{
 	port("http-port", "The port to serve HTTP on. Default: 8000.", func(o *options) *int { return &o.httpPort }),
 	number("http-max-input-size", "The largest request body in bytes, both as sent and decompressed. Default: 67108864.", 1, 1<<40, func(o *options, n int64) { o.httpMaxInput = n }),
 	{"http-restricted-api", "<apis>:<key>=<value>", "APIs that require a header with this key and value. May be repeated.", restrictHTTP},
+	{"http-allowed-host", "<host>[:<port>]", "A host, beside the server's own, under whose name requests of HTTP and of metrics may reach the server on a loopback address, and whose web pages may send requests. May be repeated. (Not in tritonserver.)", addHost},
 	flag("http-use-ssl", "Whether HTTP uses TLS. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.use }),
 	flag("http-use-ssl-mutual", "Whether HTTP clients must present a certificate. (Not in tritonserver.)", func(o *options) *bool { return &o.httpTLS.mutual }),
 	text("http-server-cert", "The server certificate for HTTP, a PEM file. (Not in tritonserver.)", func(o *options) *string { return &o.httpTLS.cert }),
@@ -200,6 +202,17 @@ func addModel(o *options, value string) error {
 	if !slices.Contains(o.load, value) { // a model that is named twice is loaded once
 		o.load = append(o.load, value)
 	}
+	return nil
+}
+
+// addHost reads a host.
+func addHost(o *options, value string) error {
+	// Browsers call the origin of every file and sandbox null.
+	h, err := origins.ParseHost(value)
+	if err != nil || h.String() == "null" {
+		return errors.New("want the name or IP address of a host, and perhaps a port")
+	}
+	o.allowedHosts = append(o.allowedHosts, h)
 	return nil
 }
 

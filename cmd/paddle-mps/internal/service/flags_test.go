@@ -89,3 +89,18 @@ func TestOptionsThatAreLacking(t *testing.T) {
 		require.EqualError(t, err, want)
 	}
 }
+
+// TestAllowedHosts: an option names hosts and nothing else.
+func TestAllowedHosts(t *testing.T) {
+	o, err := parse([]string{"models", "--http-allowed-host=Models.example.", "--http-allowed-host", "[::1]:3000"})
+	require.NoError(t, err)
+	var names []string
+	for _, h := range o.allowedHosts {
+		names = append(names, h.String())
+	}
+	require.Equal(t, []string{"models.example", "[::1]:3000"}, names)
+	for _, value := range []string{"", "null", "*", "http://models.example", "models.example/", "a b", "a:port"} {
+		_, err := parse([]string{"models", "--http-allowed-host=" + value})
+		require.ErrorContains(t, err, "want the name or IP address of a host", value)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
+	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/origins"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/serve"
 )
@@ -30,6 +31,7 @@ type options struct {
 	httpPort, grpcPort, metricsPort          int
 	httpMaxInput, grpcMaxInput, allMaxInput  int64
 	httpRestricted, grpcRestricted           map[string]httpapi.Restriction
+	allowedHosts                             []origins.Host // of --http-allowed-host
 	gpuMetrics, cpuMetrics                   bool
 	tls                                      certificates
 	httpTLS                                  certificates

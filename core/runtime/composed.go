@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/graph"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// Eager calls of composites. The recipe of such a call has a step for each call of the composite. Where the operands are
+// contiguous, as they mostly are, a recipe that is kept has a second way: one program of the device, with all steps, in which
+// elementwise ones run as a group and their intermediate results take no memory.
+//
+// A call that cannot go this way makes the steps one by one, with the same bits.
+
+// whole is a recipe as one program.
+type whole struct {
+	plan    *device.Plan
+	key     device.Key
+	refused atomic.Bool // the device turned out to lack a step
+}
+
+// RunsWhole reports whether a call of a composite is one program: not in a program that is being traced, whose passes shall see
+// the calls.
+func (c *calculator) RunsWhole() bool { return !c.on.Traces() }
+
+// wholeOf is a recipe of the call as one program; nil where there is none.
+func (e *eager) wholeOf(r *recipe, at op.Attrs) *whole {
+	c := e.stream.ctx
+	if e.row.Calls == nil || e.into || c.fuses == nil || len(r.steps) < 2 {
+		return nil
+	}
+	b := graph.NewBuilder()
+	in := make([]graph.Value, len(e.args))
+	for i := range e.args {
+		switch a := &e.args[i]; {
+		case a.view != nil && a.view.IsContiguous():
+			in[i] = b.Input(op.Type{DType: a.view.dtype, Shape: a.view.Shape})
+		case a.view == nil && !a.number.Set():
+			in[i] = b.Scalar(op.Value{})
+		default:
+			return nil
+		}
+	}
+	out, err := b.Call(e.row, in, slices.Clone(at))
+	if err != nil {
+		return nil
+	}
+	g := b.Build(out...).Expand(c.composes).Rewrite(graph.Common | graph.DeadCode)
+	p, err := g.PlanFor(c.composes, c.fuses)
+	if err != nil || p.Draws > 0 || len(p.Constants) > 0 || c.supportsAll(&p.Plan) != nil {
+		return nil
+	}
+	w := &whole{plan: &p.Plan, key: device.Key{Op: e.row.ID}}
+	w.key.AppendRest(e.key) // no key of a call has no operands
+	return w
+}
+
+// runsWhole reports whether the call can go the way of one program: plans want aligned operands.
+func (e *eager) runsWhole(r *recipe) bool {
+	if r.whole == nil || r.whole.refused.Load() {
+		return false
+	}
+	for i := range e.args {
+		// SAFETY: only the alignment of the address is looked at.
+		if v := e.args[i].view; v != nil && uintptr(v.addr)%device.PlanAlign != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// runWhole submits the program. The first buffers of the recipe are those of the results. errLowered: the device lacks
+// a step, and the call has to be made step by step.
+func (e *eager) runWhole(r *recipe) error {
+	if err := e.allocate(r.buffers[:len(r.out)]); err != nil {
+		return err
+	}
+	l := e.stream.ctx.rt.newLaunch(e.stream.ctx, e.stream)
+	for i := range e.args {
+		if v := e.args[i].view; v != nil {
+			l.readView(v)
+		}
+	}
+	for i := range r.out {
+		l.writePart(&e.bases[r.out[i].Buffer], &r.out[i])
+	}
+	l.whole, l.nonBlocking = r.whole, e.nonBlocking
+	err := l.run(e.row)
+	if status.CodeOf(err) == status.Unsupported {
+		r.whole.refused.Store(true)
+		return errLowered
+	}
+	return err
+}

@@ -1,0 +1,301 @@
+package runtime
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/place"
+)
+
+// A displaced tensor is on the CPU only because the mps device that it was made for lacks its dtype: float64, or a complex one.
+// It is a tensor of the CPU like any other, and so is what is computed from it, until a call finds it beside a tensor of an mps
+// device. There a tensor of the CPU is an error, and a displaced one is cast and copied to that device, as if it had been there.
+// Complex numbers have no counterpart there, so that such a call runs on the CPU instead.
+//
+// An example, with x of float64 displaced from mps:0 and g there:
+//
+//	x > 0        a call of the CPU; its result is of bool and displaced
+//	g[x > 0]     the mask is copied to mps:0
+//	x * g        x is cast to float32 and copied; the result is on mps:0
+//	x[0] = g[1]  g[1] is copied to the CPU; x stays what it is
+//
+// The mark is of the storage: views share it, and results get it from operands. It is decided when a storage is made and never
+// changes. A runtime without displaced tensors asks one flag a call.
+
+var casting = op.ByID(op.IDCast)
+
+func castTo(d dtype.DType) op.Attrs { return op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(d)}} }
+
+// Displace marks a tensor of the CPU that was just made and shares its memory with none as displaced from the mps device with an
+// index; nothing for a tensor that is elsewhere.
+func (t *Tensor) Displace(index int32) {
+	if t.store.ctx.place.Kind == place.CPUKind {
+		t.store.displace(1 + index)
+	}
+}
+
+// displace marks a storage; 0 is no device.
+func (st *storage) displace(from int32) {
+	if from != 0 {
+		st.displaced = from
+		st.ctx.rt.displaces.Store(true)
+	}
+}
+
+// displacement is the first mark among the operands, 0 where there is none.
+func displacement(in []Operand) int32 {
+	for i := range in {
+		if t := in[i].Tensor; t != nil && t.store.displaced != 0 {
+			return t.store.displaced
+		}
+	}
+	return 0
+}
+
+// inheritDisplacement marks results of a call on the CPU whose operands are displaced. A view has the mark of its memory.
+func inheritDisplacement(in []Operand, made []*Tensor) {
+	from := displacement(in)
+	if from == 0 {
+		return
+	}
+	for _, t := range made {
+		if st := t.store; st.ctx.place.Kind == place.CPUKind && st.displaced == 0 && !sharedWith(in, st) {
+			st.displace(from)
+		}
+	}
+}
+
+func sharedWith(in []Operand, st *storage) bool {
+	for i := range in {
+		if t := in[i].Tensor; t != nil && t.store == st {
+			return true
+		}
+	}
+	return false
+}
+
+// A 0-d tensor of the CPU may stand beside tensors of any device, as a number of its dtype. For a displaced one that would be a dtype that
+// the device lacks, and the result of the call would be one of it.
+
+// apart reports whether a displaced number, a 0-d tensor, is beside tensors of a device that lacks its dtype. A call would read it as a
+// number of that dtype.
+func apart(in []Operand, c *Context) bool {
+	for i := range in {
+		if t := in[i].Tensor; t != nil && t.store.ctx != c && t.store.displaced != 0 && c.supports("", t.dtype) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// A call that finds its operands apart is made again with copies of some of them, so that nothing else of it knows of displaced tensors.
+// The second time they are on one device, or the call fails as any other.
+
+// gathered are operands on one device. The caller frees what was made for that.
+type gathered struct {
+	rt   *Runtime
+	in   []Operand
+	made []*Tensor
+}
+
+// free frees the copies.
+func (g *gathered) free() { g.rt.freeAll(g.made) }
+
+// gather brings the operands of a call to one device, where displaced tensors are all that keeps them apart: to out's, if the call
+// writes into one, else to that of the tensors that are not displaced. ok is false where something else keeps them apart. Copies
+// are recorded in the mode of the call.
+func (rt *Runtime) gather(row *op.Row, in []Operand, out *Tensor, on *Stream, mode Mode) (g gathered, ok bool, err error) {
+	to, from, ok := rt.meeting(row, in, out)
+	if !ok || on.Traces() { // which brings them there at each run: see Tensor.in
+		return g, false, nil
+	}
+	g = gathered{rt: rt, in: make([]Operand, len(in))}
+	copy(g.in, in)
+	caller := rt.In(mode)
+	for i := range in {
+		t := in[i].Tensor
+		if t == nil || t.store.ctx == to || t.store.ctx == rt.cpu && t.store.displaced == 0 {
+			continue
+		}
+		u, err := caller.carry(t, to, on)
+		if err != nil {
+			g.free()
+			return g, false, err
+		}
+		u.store.displace(from)
+		g.in[i].Tensor, g.made = u, append(g.made, u)
+	}
+	return g, true, nil
+}
+
+// meeting is the device where operands meet, and on the CPU the mark that copies get there. ok is false where an operand may not
+// go there, or none has to.
+func (rt *Runtime) meeting(row *op.Row, in []Operand, out *Tensor) (to *Context, from int32, ok bool) {
+	from = displacement(in)
+	complexes := false
+	for i := range in {
+		t := in[i].Tensor
+		if t == nil {
+			continue
+		}
+		complexes = complexes || t.store.displaced != 0 && t.dtype.IsComplex()
+		switch {
+		case t.store.ctx != rt.cpu && to != nil && to != t.store.ctx, t.store.traced != nil:
+			return nil, 0, false
+		case t.store.ctx != rt.cpu:
+			to = t.store.ctx
+		case t.Rank > 0 && t.store.displaced == 0 && out == nil:
+			return nil, 0, false
+		}
+	}
+	switch {
+	case out != nil && out.store.ctx == rt.cpu:
+		return rt.cpu, out.store.displaced, out.store.displaced != 0
+	case out != nil && (from == 0 || to != nil && to != out.store.ctx):
+		return nil, 0, false
+	case out != nil:
+		to = out.store.ctx
+	case to == nil || from == 0:
+		return nil, 0, false
+	}
+	if complexes && row != assign { // which drops imaginary parts
+		return rt.cpu, from, out == nil
+	}
+	return to, 0, true
+}
+
+// in is the dtype of a tensor on a device: float32 for one that is displaced from it, because of its dtype.
+func (t *Tensor) in(c *Context) dtype.DType {
+	if t.store.displaced != 0 && !t.dtype.IsComplex() && c.supports("", t.dtype) != nil {
+		return dtype.Float32
+	}
+	return t.dtype
+}
+
+// constantIn is Tensor.Constant in the dtype of the tensor on a device.
+func (t *Tensor) constantIn(c *Context) (*op.Const, error) {
+	d := t.in(c)
+	if d == t.dtype {
+		return t.Constant()
+	}
+	made, err := c.rt.Call(casting, []Operand{{Tensor: t}}, castTo(d), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer c.rt.Free(made[0].handle)
+	return made[0].Constant()
+}
+
+// displacedLike marks a tensor that was just made as another one is.
+func displacedLike(t *Tensor) func(made *Tensor, err error) (*Tensor, error) {
+	return func(made *Tensor, err error) (*Tensor, error) {
+		if err == nil {
+			made.store.displace(t.store.displaced)
+		}
+		return made, err
+	}
+}
+
+// readIn makes the operands of a traced call what they are to the trace of a device.
+func (n *node) readIn(c *Context, in []Operand) {
+	for i := range in {
+		if t := in[i].Tensor; t != nil && t.store.displaced != 0 && c != c.rt.cpu {
+			k := &n.in[i]
+			k.DType, k.ctx, k.displaced = t.in(c), c, 0
+		}
+	}
+}
+
+// returnTo brings the gradient of a displaced operand back to its dtype and marks it as displaced.
+func (b *backward) returnTo(k *kept, d *Tensor) (*Tensor, error) {
+	if d.dtype != k.DType {
+		defer b.rt.Free(d.handle)
+		made, err := b.rt.In(b.mode).Call(casting, []Operand{{Tensor: d}}, castTo(k.DType), nil, b.on)
+		if err != nil {
+			return nil, err
+		}
+		d = made[0]
+	}
+	d.store.displace(k.displaced)
+	return d, nil
+}
+
+// The cast and the copy are two calls, so that each has its node where the call is recorded: the gradient of the copy is the copy back, and
+// that of the cast the cast back. The result of the cast is displaced like its operand, and freed when it has been copied.
+
+// carry copies a tensor to another device, as float32 if that device lacks its dtype.
+func (c Caller) carry(t *Tensor, to *Context, on *Stream) (*Tensor, error) {
+	if to.supports(casting.Name, t.dtype) == nil {
+		return c.To(t, to, true, on)
+	}
+	cast, err := c.Call(casting, []Operand{{Tensor: t}}, castTo(dtype.Float32), nil, on)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Free(cast[0].handle)
+	return c.To(cast[0], to, true, on)
+}
+
+// callGathered is call with operands that displaced tensors keep apart; ok is false for others.
+func (rt *Runtime) callGathered(row *op.Row, in []Operand, at op.Attrs, on *Stream, mode Mode) (made []*Tensor, ok bool, err error) {
+	g, ok, err := rt.gather(row, in, nil, on, mode)
+	if !ok {
+		return nil, err != nil, err
+	}
+	defer g.free()
+	made, err = rt.call(row, g.in, at, nil, on, mode)
+	return made, true, err
+}
+
+// callIntoGathered is callInto with operands that displaced tensors keep apart from each other or from out; ok is false for others.
+func (rt *Runtime) callIntoGathered(row *op.Row, in []Operand, at op.Attrs, out *Tensor, on *Stream, mode Mode) (ok bool, err error) {
+	g, ok, err := rt.gather(row, in, out, on, mode)
+	if !ok {
+		return err != nil, err
+	}
+	defer g.free()
+	return true, rt.callInto(row, g.in, at, out, on, mode)
+}
+
+// Bring is To for a place that may be the CPU of displaced tensors: from is the mark of the result, 0 for none. A tensor on the CPU
+// with another mark is copied, because views share theirs.
+func (c Caller) Bring(t *Tensor, to *Context, from int32, copy bool, on *Stream) (*Tensor, error) {
+	if to != c.cpu || t.store.traced != nil || t.store.ctx == to && t.store.displaced == from && !copy {
+		return c.To(t, to, copy, on)
+	}
+	u, err := c.To(t, to, true, on)
+	if err == nil {
+		u.store.displaced = 0 // from its operand, where it is a call
+		u.store.displace(from)
+	}
+	return u, err
+}
+
+// The fast path of operators makes no list of results, and its result is never a view: what is left of the question is whether one of
+// two operands is displaced.
+
+// inheritDirect is inheritDisplacement for one result that is no view; y may be nil.
+func inheritDirect(x, y *Operand, made *storage) {
+	if made.ctx != made.ctx.rt.cpu {
+		return
+	}
+	for _, o := range [2]*Operand{x, y} {
+		if o != nil && o.Tensor != nil && o.Tensor.store.displaced != 0 {
+			made.displaced = o.Tensor.store.displaced
+			return
+		}
+	}
+}
+
+// inheritDisplacement marks what a program on the CPU has made of displaced tensors.
+func (r *programRun) inheritDisplacement(made []*Tensor) {
+	for _, x := range r.inputs {
+		if from := x.store.displaced; from != 0 && r.program.ctx == r.program.ctx.rt.cpu {
+			for _, t := range made {
+				if t != nil && t.store.displaced == 0 {
+					t.store.displace(from)
+				}
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package runtime
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Numbers in a function that is traced: small tensors of integers or bools, of one axis or none, on the CPU that the function makes of
+// elements, as paddle.shape does of sizes. A call whose operands are all such tensors runs while the function is traced, and so is known:
+//
+//	n = paddle.shape(x)[0] * 2
+//	y = paddle.reshape(x, [n, -1])
+//
+// Its results are numbers of the same kind: the function makes them anew, with the same elements, whenever it is traced. A program
+// for the GPU has no other way to compute with them, as they are on the CPU.
+
+const mostNumbers = 64 // elements; a larger table is worth a node of the program
+
+// isNumber reports whether the function has made t of elements that no call of the graph changes.
+func (tr *Trace) isNumber(t *Tensor) bool {
+	st := t.store
+	if st.traced != nil || st.madeIn != tr.number || st.ctx != tr.ctx.rt.cpu || st.strings != nil {
+		return false
+	}
+	if t.Rank > 1 || t.Numel() > mostNumbers || !(t.dtype.IsInt() || t.dtype == dtype.Bool) {
+		return false
+	}
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for _, s := range tr.captured[st] {
+		if s.changed {
+			return false
+		}
+	}
+	return !tr.ended
+}
+
+// areNumbers reports whether all tensors among the operands are numbers.
+func (tr *Trace) areNumbers(in []Operand) bool {
+	for i := range in {
+		if t := in[i].Tensor; t != nil && !tr.isNumber(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// folds reports whether a call for c runs while the function is traced. Random draws do not, as each run makes its own.
+func (tr *Trace) folds(row *op.Row, in []Operand, c *Context) bool {
+	return c == tr.ctx.rt.cpu && !row.Random && hasTensor(in) && tr.areNumbers(in)
+}
+
+func hasTensor(in []Operand) bool {
+	for i := range in {
+		if in[i].Tensor != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// fold runs such a call. Its results are numbers as well, where their dtype is one of integers or bool.
+func (tr *Trace) fold(row *op.Row, in []Operand, at op.Attrs, mode Mode) ([]*Tensor, error) {
+	made, err := tr.ctx.rt.call(row, in, at, nil, nil, mode)
+	for _, t := range made {
+		t.store.madeIn = tr.number
+	}
+	return made, err
+}
+
+// foldsInto reports whether a call that writes numbers into numbers runs while the function is traced. It does not once the graph
+// reads the output: that call would read what is written after it.
+func (tr *Trace) foldsInto(row *op.Row, in []Operand, c *Context, out *Tensor) bool {
+	if c != tr.ctx.rt.cpu || row.Random || !tr.isNumber(out) || !tr.areNumbers(in) {
+		return false
+	}
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return len(tr.captured[out.store]) == 0
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package sample
+
+// UnderRace reports whether the race detector watches, which makes tests ten times slower.
+const UnderRace = false

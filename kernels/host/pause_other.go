@@ -1,6 +1,0 @@
-//go:build !amd64
-
-package host
-
-// pause lets a moment pass in a loop that waits for another thread.
-func pause() {}

@@ -1,0 +1,169 @@
+"""Composites, the operators that are formulas of others: what the conformance suite and the recorded answers do not see.
+
+An eager call takes one of two ways, step by step or as one program of the device, and a traced one a third. All have the same
+bits. That is why each test makes its call more than twice: the second call of one kind makes the program.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import pathlib
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paddle_mps as paddle
+import paddle_mps.nn.functional as F
+from paddle_mps import _operators as ops
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPOSITES = re.findall(r'\bid: \d+, name: "(\w+)"', (ROOT / "core/op/composites_activation.go").read_text())
+ONE = [name for name in COMPOSITES if name not in ("prelu", "glu", "swiglu")]
+
+rng = np.random.default_rng(11)
+NUMBERS = np.concatenate([rng.standard_normal(4093).astype(np.float32) * 4, np.array([0.0, -0.0, np.nan], np.float32)])
+
+
+def operands(name, dtype, place, elements=NUMBERS):
+    x = paddle.to_tensor(elements, place=place).astype(dtype).reshape([-1, 16])
+    return [x, x * 0.5] if name in ("prelu", "swiglu") else [x]
+
+
+def bits(t):
+    return t.astype("float64" if t.place.is_cpu_place() else "float32").numpy()
+
+
+PLACES = ["cpu", "mps:0"]
+
+
+@pytest.fixture(params=PLACES)
+def place(request):
+    if request.param != "cpu" and not paddle.device.mps.device_count():
+        pytest.skip("no mps device")
+    return request.param
+
+
+def test_there_are_composites():
+    assert len(COMPOSITES) >= 17
+    table = {row["name"] for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
+    assert set(COMPOSITES) <= table
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_ways_agree(name, dtype, place):
+    call, x = getattr(ops, name), operands(name, dtype, place)
+    more = [None] if name == "swiglu" and len(x) == 1 else []
+    steps = bits(call(*x, *more))  # the first call of its kind
+    for _ in range(3):
+        np.testing.assert_array_equal(bits(call(*x, *more)), steps)
+    # Of a view that is not contiguous there are steps alone.
+    strided = [t.T.contiguous().T for t in x]
+    for _ in range(3):
+        np.testing.assert_array_equal(bits(call(*strided, *more)), steps)
+    # A tensor that begins between two places where plans may begin.
+    if name not in ("glu",):
+        odd = [paddle.concat([t.flatten()[:1], t.flatten()])[1:] for t in x]
+        for _ in range(3):
+            np.testing.assert_array_equal(bits(call(*odd, *more)) if name != "swiglu" else steps.ravel(), steps.ravel())
+    traced = paddle.jit.to_static(lambda *t: call(*t, *more))
+    np.testing.assert_array_equal(bits(traced(*x)), steps)
+
+
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_gradients_of_eager_and_traced_calls_agree(name, place):
+    def slopes(*t):
+        return paddle.grad(getattr(ops, name)(*t).sum(), list(t))
+
+    numbers = NUMBERS[: 16 * 64]
+    x = operands(name, "float32", place, numbers)
+    for t in x:
+        t.stop_gradient = False
+    wanted = [bits(t) for t in slopes(*x)]
+    for _ in range(3):
+        for got, want in zip(slopes(*x), wanted):
+            np.testing.assert_array_equal(bits(got), want)
+    for got, want in zip(paddle.jit.to_static(slopes)(*x), wanted):
+        np.testing.assert_array_equal(bits(got), want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_halves_are_computed_in_float32_and_rounded_once(name, dtype, place):
+    call, x = getattr(ops, name), operands(name, dtype, place)
+    wide = call(*[t.astype("float32") for t in x]).astype(dtype)
+    assert call(*x).dtype == getattr(paddle, dtype)
+    np.testing.assert_array_equal(bits(call(*x)), bits(wide))
+
+
+@pytest.mark.parametrize("name", COMPOSITES)
+def test_no_elements(name, place):
+    x = [t[:0] for t in operands(name, "float32", place)]
+    for _ in range(3):
+        assert getattr(ops, name)(*x).shape[0] == 0
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_other_dtypes_are_refused(name, place):
+    for dtype in ("int32", "int64", "bool"):
+        with pytest.raises(paddle.UnsupportedError, match=name):
+            getattr(ops, name)(paddle.to_tensor([1, 0], dtype=dtype, place=place))
+
+
+def test_values_that_no_other_suite_compares(place):
+    x = np.array([[-2.0, -0.5, 0.25, 1.0], [3.0, 0.125, -1.0, 0.0]], np.float32)
+    t = paddle.to_tensor(x, place=place)
+    wide: Any = x.astype(np.float64)
+    sigmoid = 1 / (1 + np.exp(-wide))
+    near: Any = {"rtol": 3e-6, "atol": 1e-7}
+    np.testing.assert_allclose(F.tanhshrink(t).numpy(), wide - np.tanh(wide), **near)
+    np.testing.assert_allclose(F.glu(t).numpy(), wide[:, :2] * sigmoid[:, 2:], **near)
+    np.testing.assert_allclose(F.glu(t, 0).numpy(), wide[:1] * sigmoid[1:], **near)
+    np.testing.assert_allclose(F.swiglu(t).numpy(), (wide * sigmoid)[:, :2] * wide[:, 2:], **near)
+    np.testing.assert_allclose(F.swiglu(t, t).numpy(), wide * sigmoid * wide, **near)
+    with pytest.raises(ValueError, match=r"\[glu\]"):
+        F.glu(t[:, :3])
+
+
+def test_in_place_forms(place):
+    forms: Any = [(F.elu_, "elu"), (F.hardtanh_, "hardtanh"), (F.thresholded_relu_, "thresholded_relu")]
+    for function, name in forms:
+        t = paddle.to_tensor(np.array([-2.0, 0.5, 3.0], np.float32), place=place)
+        want = getattr(F, name)(t).numpy()
+        view = t[:]
+        assert function(t) is t
+        np.testing.assert_array_equal(t.numpy(), want)
+        np.testing.assert_array_equal(view.numpy(), want)
+
+
+def called(tree):
+    """The operators that a function of Python calls, and whether it computes with the operators of the language."""
+    names = {
+        n.attr
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "_operators"
+    }
+    return names
+
+
+def test_functions_of_composites_call_nothing_else():
+    """A name that is a composite translates its arguments, and leaves what it computes to the row."""
+    seen = set()
+    for file in sorted((ROOT / "python/paddle_mps").rglob("_*.py")):
+        if file.name in ("_ops.py", "_operators.py"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.FunctionDef) or node.name.rstrip("_") not in COMPOSITES:
+                continue
+            seen.add(node.name)
+            assert called(node) <= {node.name.rstrip("_")}, f"{file.name}: {node.name} calls {called(node)}"
+            computes = [
+                n for n in ast.walk(node) if isinstance(n, ast.BinOp) and not isinstance(n.op, (ast.BitOr, ast.Mod))
+            ]
+            assert all(
+                ast.unparse(n) in ("len(known.shape) - 1", "CHANNELS_FIRST + CHANNELS_LAST") for n in computes
+            ), node.name
+    assert {"celu", "selu", "softshrink", "prelu", "glu", "swiglu"} <= seen
