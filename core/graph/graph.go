@@ -122,6 +122,17 @@ func (g *Graph) Known() bool {
 	return true
 }
 
+// Sized refuses a graph with a call whose result has a size that only its elements tell: behind it dimensions are symbols
+// whatever the inputs are, so that passes and plans have to be of graphs without one. See [Staged] for programs with such calls.
+func (g *Graph) Sized() error {
+	for i := range g.nodes {
+		if row := g.nodes[i].Row; row.Counted {
+			return status.Errorf(status.Unsupported, "[%s] has a result of unknown size; it cannot be part of a program", row.Name)
+		}
+	}
+	return nil
+}
+
 // Resolve is the graph for inputs of these types, whose dimensions are known. Everything is inferred
 // again, so that shapes which follow from symbols are numbers. status.Invalid says which input is none
 // that the graph was built for; other errors are those of operators that do not take the sizes, such as a

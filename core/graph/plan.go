@@ -115,6 +115,9 @@ func (l *Legal) addGraph(g *Graph, p *Planned) error {
 	if err := g.onlyTensors(); err != nil {
 		return err
 	}
+	if err := g.Sized(); err != nil {
+		return err
+	}
 	refs := make([]op.Ref, len(g.values))
 	for i, v := range g.inputs {
 		contiguous := shape.Contiguous(g.values[v].Shape)
@@ -131,9 +134,6 @@ func (l *Legal) addGraph(g *Graph, p *Planned) error {
 	}
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		if n.Row.Counted {
-			return status.Errorf(status.Unsupported, "[%s] has a result of unknown size; it cannot be part of a program", n.Row.Name)
-		}
 		in := make([]op.Ref, len(n.In))
 		for j, v := range n.In {
 			in[j] = refs[v]

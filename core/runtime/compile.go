@@ -63,6 +63,9 @@ func (x *compiled) Close() error {
 func (p *Program) compile(shapes []op.Type) (device.Program, error) {
 	defer compiling("program", fmt.Sprintf(`"program":%d`, p.id))()
 	g, next, err := p.resolve(shapes)
+	if err == nil {
+		err = g.Sized()
+	}
 	if err != nil {
 		return nil, err
 	}

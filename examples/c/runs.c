@@ -3,7 +3,7 @@
  */
 #include "must.h"
 
-enum { SIZE = 128, PRODUCTS = 50, RUNS = 8 };
+enum { SIZE = 32, PRODUCTS = 50, RUNS = 8 };
 
 /* x @ w @ w ... : a run can be cancelled between any two products. */
 static pmps_program *products(const pmps_place *place) {

@@ -28,6 +28,10 @@ PLACES = {
 # By what the names of programs begin with, the packages that they need. `./build.sh test onnx`, `serve` and `triton` have them.
 NEEDS = {"onnx_": "onnx", "serving_": "tritonclient", "triton_": "triton"}
 
+TIMED = {"onnx_memory_with_changing_shapes"}  # programs that assert the memory of their process
+CASES = [pytest.param(name, marks=[pytest.mark.timed] if name in TIMED else []) for name in PROGRAMS]
+CASES_OF_CALLS = [case for case in CASES if case.values[0] not in KERNELS]
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the mock of Metal only runs on Linux")
 
 
@@ -53,13 +57,13 @@ def mock() -> None:
     subprocess.run(["sh", ROOT / "tests" / "fakemetal" / "build.sh"], check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in KERNELS])
+@pytest.mark.parametrize("name", CASES_OF_CALLS)
 @pytest.mark.sampled(3)
 def test_on_the_cpu(name: str) -> None:
     run(name, "cpu")
 
 
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in KERNELS])
+@pytest.mark.parametrize("name", CASES_OF_CALLS)
 @pytest.mark.sampled(3, 1)
 def test_on_the_emulated_device(name: str) -> None:
     run(name, "mps")
@@ -67,7 +71,7 @@ def test_on_the_emulated_device(name: str) -> None:
 
 @linux
 @pytest.mark.usefixtures("mock")
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", CASES)
 @pytest.mark.sampled(7)
 def test_on_metal(name: str) -> None:
     run(name, "metal")
