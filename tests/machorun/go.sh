@@ -25,7 +25,7 @@ kernels/metal/shaders: only with PADDLE_MPS_LONG=1, its shaders take minutes to 
 internal/lint: only with PADDLE_MPS_LONG=1, it reads the source, which is that of every platform
 bench/alloc: only with PADDLE_MPS_LONG=1, it measures
 '
-slow='TestEveryFailureOfAProgram TestPlanDivided TestPlanDoesNotAllocate'
+slow='TestEveryFailureOfAProgram TestPlanDivided TestPlanDoesNotAllocate TestTails'
 [ "${PADDLE_MPS_LONG:-}" != 1 ] || slow=
 
 # left_out_packages: as a list of words, /package each.
