@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Callable
 
 from . import _grad
@@ -39,6 +39,7 @@ class PyLayerContext:
         self._fixed: tuple[Any, ...] = ()
         self._materialize = True
         self._outputs: list[tuple[Any, ...]] = []
+        self._groups: list[Any] = []
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keeps tensors for `saved_tensor`; called once, in forward. Within `saved_tensors_hooks` what is kept is packed."""
@@ -179,8 +180,8 @@ class PyLayer:
     """A function with a gradient of its own.
 
     A subclass has two static methods. `forward(ctx, *args, **kwargs)` computes a tensor, or a tuple of them, without being
-    recorded. `backward(ctx, *grads)` gets the gradient of each result and returns that of each tensor among args: a
-    tensor, a tuple of several, None for one without. `apply(*args, **kwargs)` calls the function.
+    recorded. `backward(ctx, *grads)` gets the gradient of each result, a list for a list of tensors among them, and returns that
+    of each tensor among args: a tensor, a tuple of several, None for one without. `apply(*args, **kwargs)` calls the function.
     """
 
     @staticmethod
@@ -205,8 +206,9 @@ class PyLayer:
         if not _grad.asks(*inputs):
             return made
         same = {id(x) for x in inputs}
-        results = [x.detach() if id(x) in same else x for x in results]
-        outputs = [x for x in results if isinstance(x, Tensor)]
+        results = [apart(x, same) for x in results]
+        outputs = tensors_in(results)
+        ctx._groups = groups(results)
         ctx._outputs = [(meta(x).shape, meta(x).dtype, meta(x).place) for x in outputs]
         connect(_Call(cls, ctx, inputs), inputs, outputs)
         made_here = {id(x) for x in outputs}
@@ -233,6 +235,28 @@ def tensors_in(given: Sequence[Any]) -> list[Tensor]:
     return found
 
 
+def apart(x: Any, inputs: set[int]) -> Any:
+    """A result of forward; one that is an operand as another tensor over the same memory."""
+    if type(x) in (list, tuple):
+        return in_parts(x, lambda y: apart(y, inputs))
+    return x.detach() if id(x) in inputs else x
+
+
+def groups(results: Sequence[Any]) -> list[Any]:
+    """How the tensors among results are grouped: None for each, a list for a list or tuple that has some."""
+    return [groups(x) if isinstance(x, (list, tuple)) else None for x in results if tensors_in([x])]
+
+
+def flat(given: Any) -> list[Any]:
+    """What a backward function returned, one by one: gradients of a list of tensors may be in a list."""
+    return [y for x in given for y in flat(x)] if isinstance(given, (list, tuple)) else [given]
+
+
+def grouped(grads: Iterator[Any], groups: Sequence[Any]) -> list[Any]:
+    """Gradients in the groups of their results."""
+    return [next(grads) if group is None else grouped(grads, group) for group in groups]
+
+
 class _Call:
     """One call of a `PyLayer`, for the backward pass."""
 
@@ -246,8 +270,8 @@ class _Call:
             for i, (shape, dtype, place) in enumerate(self.ctx._outputs):
                 if grads[i] is None:
                     grads[i] = filled(shape, 0, dtype, place)
-        found = self.layer.backward(self.ctx, *grads)
-        listed = list(found) if isinstance(found, (tuple, list)) else [found]
+        found = self.layer.backward(self.ctx, *grouped(iter(grads), self.ctx._groups))
+        listed = flat(found)
         if len(listed) == sum(self.wanted) != len(self.wanted):
             given = iter(listed)
             listed = [next(given) if wanted else None for wanted in self.wanted]

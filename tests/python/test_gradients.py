@@ -967,6 +967,35 @@ def test_gradients_that_grad_returns_change_alone(case):
         assert (first.tolist(), second.tolist(), d.tolist()) == ([5.0] * 3, [1.0] * 3, [1.0] * 3)
 
 
+def test_layers_return_and_take_lists():
+    """A list of tensors among the results has gradients, which backward gets as a list; those of lists of operands may be one."""
+    given = []
+
+    class Mixed(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, x, others):
+            (y,) = others
+            return [x * 2, [y * 3, x * 5, "text"], 7, (y,)]
+
+        @staticmethod
+        def backward(ctx, first, listed, same):
+            given.append([type(g).__name__ for g in (first, listed, same)])
+            return first * 2 + listed[1] * 5, [listed[0] * 3 + same[0]]
+
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    first, (second, third, text), number, (same,) = Mixed.apply(x, [y])
+    assert (text, number, same is y) == ("text", 7, False)
+    assert not any(out.stop_gradient for out in (first, second, third, same))
+    (first + 10 * second + 100 * third + 1000 * same).sum().backward()
+    assert given == [["Tensor", "list", "list"]]
+    np.testing.assert_array_equal(x.grad.numpy(), [502.0, 502.0])
+    np.testing.assert_array_equal(y.grad.numpy(), [1030.0, 1030.0])
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    Mixed.apply(x, [y])[1][0].sum().backward()  # the others get zeros
+    np.testing.assert_array_equal(x.grad.numpy(), [0.0, 0.0])
+    np.testing.assert_array_equal(y.grad.numpy(), [3.0, 3.0])
+
+
 def test_layers_refuse_saved_tensors_that_have_changed():
     """As operators do: the gradient would be that of other values. Traced functions too."""
 
