@@ -333,7 +333,7 @@ class StaticFunction:
             self._warned.add(reason)
             warnings.warn(
                 f"[to_static] {self._name} cannot be traced and runs operator by operator, as Paddle runs it too; "
-                f"to_static(full_graph=True) makes this an error: {reason}",
+                f"to_static(full_graph=True) makes a program of it or raises: {reason}",
                 stacklevel=4,
             )
         return made
@@ -482,6 +482,12 @@ class StaticFunction:
             stands = {id(x): i for i, x in enumerate(trace.inputs)}
             if [x._handle for x in trace.inputs] != handles:
                 raise TracingError(f"[{self._name}] an argument was given another shape in place; want a new tensor")
+            if not self._full_graph and any(
+                has_set_stop_gradient(x, given) for x, given in zip(trace.inputs, arguments)
+            ):
+                raise TracingError(
+                    f"[{self._name}] the function sets stop_gradient of an argument, which a program leaves as it is"
+                )
             numbers: dict[int, int] = {}  # of outputs; a file has one for each result
             for x in returned:
                 if gradients and id(x) in numbers:
@@ -548,6 +554,12 @@ def computed(x: Tensor) -> bool:
     so too, but only a result of its own has the gradient."""
     info = grad_info(x)
     return bool(info.requires_grad) and not info.is_leaf
+
+
+def has_set_stop_gradient(x: Tensor, given: Tensor) -> bool:
+    """Whether a function has set stop_gradient of what stands for an argument. What it wrote there may ask for gradients too."""
+    info = grad_info(x)
+    return bool(info.is_leaf) and bool(info.requires_grad) != bool(grad_info(given).requires_grad)
 
 
 def other(trace: _tracing.Trace, x: Any) -> Any:

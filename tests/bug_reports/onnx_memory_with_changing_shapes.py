@@ -1,6 +1,11 @@
-"""RapidAI/RapidOCR#187: memory grows for hours while pictures of ever other sizes are read."""
+"""RapidAI/RapidOCR#187: memory grows for hours while pictures of ever other sizes are read.
+
+A size has a program, of which the cache keeps 4,096 unless told otherwise; 200 are enough to see whether it gives them back.
+"""
 
 import os
+
+os.environ["PADDLE_MPS_PROGRAM_CACHE_ENTRIES"] = "200"  # before the library is loaded
 
 import numpy as np
 from onnx_case import P, check, finish, h, model
@@ -32,11 +37,11 @@ marks = []
 for n in range(1600):
     a, b = 32 + (n * 37) % 211, 32 + (n * 53) % 197
     s.run(None, {"x": np.ones((1, 3, a, b), "float32")})
-    if n in (799, 1199, 1599):
+    if n in (799, 1199, 1599):  # the cache is full after 200
         marks.append(rss())
 check(
     f"resident memory grows: {[round(v) for v in marks]} MiB after 800, 1200 and 1600 sizes",
-    marks[-1] < marks[0] * 1.15 + 8,
+    marks[-1] < marks[0] + 4,  # a program takes 34 KiB: 27 MiB if 800 stayed
 )
 
 finish()

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import warnings
 import weakref
 import xml.etree.ElementTree
 from collections import OrderedDict, namedtuple
@@ -1192,6 +1193,26 @@ def test_hooks_that_a_function_adds_to_its_arguments() -> None:
         w.clear_grad()
         traced(w).backward()
         assert w.grad.tolist() == [7, 13]
+
+
+@pytest.mark.parametrize("start, end", [(True, False), (False, True)])
+def test_a_function_that_sets_stop_gradient_of_its_argument(start: bool, end: bool) -> None:
+    """It runs as it was written, so that the tensor of the caller is set: its gradient would be lost otherwise, without a word."""
+
+    def function(x: Any) -> Any:
+        x.stop_gradient = end
+        return (x * x).sum()
+
+    traced = paddle.jit.to_static(function)
+    for _ in range(2):
+        x = paddle.to_tensor([1.0, 2.0], stop_gradient=start)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y = traced(x)
+        assert (x.stop_gradient, y.stop_gradient) == (end, end)
+        if not end:
+            y.backward()
+            assert x.grad.tolist() == [2.0, 4.0]
 
 
 def test_hooks_of_captured_tensors_wait_for_runs_of_all_sizes() -> None:
