@@ -11,8 +11,8 @@ import (
 // says the formula once, as calls of rows, and every caller of the library has it: Python, C, C++, ONNX, programs. Callers
 // translate arguments and compute nothing themselves.
 //
-// What a composite writes down is its name, operands, attributes, calls, names elsewhere and how it is tested. The rest
-// follows from the calls:
+// What a composite writes down is its formula, which has its name, operands and attributes too, its names elsewhere and how
+// it is tested. The rest follows from the calls that the formula makes:
 //
 //   - The types of the results, where no rule is named: the calls are made with types alone; see inferFromCalls.
 //   - The kernels: a device sees the calls. Programs replace the node by them before their passes run. The second eager call of
@@ -24,16 +24,14 @@ import (
 // A composite gives a gradient of its own where Paddle's differs from that of the calls, at an edge, or where a shorter formula
 // is known.
 type composite struct {
-	id     ID
-	name   string
-	kind   Kind    // 0: Unary
-	in     []Input // nil: x
-	attrs  []Attr
-	infer  rules // nil: of the calls
-	calls  func(c *Calls, in []Var, at Attrs) Var
-	grad   func(g *Gradient) // nil: of the calls; it reads operands and no results
-	python Python
-	onnx   string
+	id       ID
+	formula  string // see formula.go
+	gradient string // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
+	kind     Kind   // 0: Unary
+	domain   Domain // of the values that tests give all operands
+	infer    rules  // nil: of the calls
+	python   Python
+	onnx     string
 
 	tolerance Tolerance
 }
@@ -49,18 +47,22 @@ func composites(list []composite) []Row {
 
 // row is the composite as a row of the table.
 func (k *composite) row() Row {
+	f := parseFormula(k.formula)
 	if k.kind == 0 {
 		k.kind = Unary
-	}
-	if k.in == nil {
-		k.in = x
 	}
 	if k.infer == nil {
 		k.infer = rules{inferFromCalls}
 	}
+	for i := range f.in {
+		f.in[i].Domain = k.domain
+	}
+	if k.gradient != "" {
+		f.parseGradient(k.gradient)
+	}
 	return Row{
-		ID: k.id, Name: k.name, Kind: k.kind, In: k.in, Attrs: k.attrs, Accepts: dtype.Floats, Infer: k.infer,
-		Lower: lowerToCalls, Calls: k.rounded, Grad: Grad{Rule: gradOfComposite, Reads: ReadsX | ReadsY | ReadsZ}, pullback: k.pullback(),
+		ID: k.id, Name: f.name, Kind: k.kind, In: f.in, Attrs: f.attrs, Accepts: dtype.Floats, Infer: k.infer,
+		Lower: lowerToCalls, Calls: f.rounded, Grad: Grad{Rule: gradOfComposite, Reads: ReadsX | ReadsY | ReadsZ}, pullback: f.pullback(k.id, k.kind),
 		Python: k.python, ONNX: k.onnx, Tolerance: k.tolerance,
 	}
 }
@@ -68,13 +70,20 @@ func (k *composite) row() Row {
 // IsComposite reports whether the row is made of a composite: a device has no kernels for it.
 func (row *Row) IsComposite() bool { return row.pullback != nil }
 
-// rounded is the calls of the row: those of the composite, with halves computed in float32.
-func (k *composite) rounded(c *Calls, in []Var, at Attrs) []Var {
-	out := k.calls(c, c.widened(in), at)
+// rounded is the calls of the row: those of the formula, with halves computed in float32. Beside an operand of full precision
+// halves are not what the result is rounded to.
+func (f *formula) rounded(c *Calls, in []Var, at Attrs) []Var {
+	out := f.calls(c, c.widened(in), at)
 	if c.Err != nil {
 		return []Var{out}
 	}
-	return []Var{c.Cast(out, c.TypeOf(in[0]).DType)}
+	d := c.TypeOf(in[0]).DType
+	for _, v := range in {
+		if !c.IsNumber(v) && c.TypeOf(v).DType.IsFloat() && c.TypeOf(v).DType.Size() > 2 {
+			return []Var{out}
+		}
+	}
+	return []Var{c.Cast(out, d)}
 }
 
 // widened are operands with float32 in place of halves.

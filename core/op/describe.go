@@ -7,10 +7,19 @@ import "slices"
 type Description struct {
 	Name      string
 	Doc       string    // one line: what the operator computes, with the formula
+	Attrs     []string  // what each attribute of a composite is, in their order; rows of kernels say it themselves
 	NumPy     string    // the same in NumPy; see python/paddle_mps/selftest/oracle.py
 	Scale     string    // in NumPy: what roundings are relative to, where that is not the result for the operands' magnitudes
 	Settings  []Setting // that the conformance suite tries; empty: the defaults alone
 	Elsewhere string    // the test that covers the row, where the conformance suite cannot
+}
+
+// AttrDoc says what attribute i of a row is.
+func (d *Description) AttrDoc(row *Row, i int) string {
+	if row.IsComposite() {
+		return d.Attrs[i]
+	}
+	return row.Attrs[i].Doc
 }
 
 // Descriptions are those of all rows, by name. They are in the files describe_*.go, one for each file of rows.

@@ -36,9 +36,12 @@ func TestTableIsWellFormed(t *testing.T) {
 			require.False(t, out.Variadic && j != len(row.Out)-1, "%s: only the last result is variadic", row.Name)
 			require.False(t, out.Optional && (j == 0 || out.Variadic), "%s: a result that may be left out is one, and not the first", row.Name)
 		}
-		for _, a := range row.Attrs {
+		if row.IsComposite() {
+			require.Len(t, described[row.Name].Attrs, len(row.Attrs), "%s: what each attribute is", row.Name)
+		}
+		for j, a := range row.Attrs {
 			require.False(t, a.Needed && a.Default.Set(), "%s.%s is needed and has a default", row.Name, a.Name)
-			require.NotEmpty(t, a.Doc)
+			require.NotEmpty(t, described[row.Name].AttrDoc(row, j))
 		}
 	}
 	require.Len(t, described, len(Table), "a description of each row, and of no other")

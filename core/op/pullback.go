@@ -23,13 +23,13 @@ type Whole interface {
 }
 
 // pullback is the row with the gradients of a composite. Its last attribute has a bit for each operand whose gradient is wanted.
-func (k *composite) pullback() *Row {
-	attrs := append(slices.Clone(k.attrs), Attr{Name: "wants", Type: IntAttr, Needed: true, Doc: "a bit for each operand"})
-	last := len(k.attrs)
+func (f *formula) pullback(id ID, kind Kind) *Row {
+	attrs := append(slices.Clone(f.attrs), Attr{Name: "wants", Type: IntAttr, Needed: true, Doc: "a bit for each operand"})
+	last := len(f.attrs)
 	return &Row{
-		ID: k.id | pullbackBit, Name: k.name, Kind: k.kind, In: append(slices.Clone(k.in), Input{Name: "dy"}), Attrs: attrs,
+		ID: id | pullbackBit, Name: f.name, Kind: kind, In: append(slices.Clone(f.in), Input{Name: "dy"}), Attrs: attrs,
 		Accepts: dtype.Floats, Infer: rules{inferPullback}, Out: []Output{{Name: "dx", Variadic: true}}, Lower: lowerToCalls,
-		Calls: func(c *Calls, in []Var, at Attrs) []Var { return k.gradients(c, in, at[:last], at[last].I) },
+		Calls: func(c *Calls, in []Var, at Attrs) []Var { return f.gradients(c, in, at[:last], at[last].I) },
 		Grad:  Grad{Rule: differentiateCalls, Reads: ReadsX | ReadsY | ReadsZ},
 	}
 }
@@ -47,17 +47,17 @@ func inferPullback(c *Inference) error {
 
 // gradients are those of the operands that are wanted, in the order of the operands. in ends with the gradient of the result.
 // Halves are computed in float32.
-func (k *composite) gradients(c *Calls, in []Var, at Attrs, wants int64) []Var {
+func (f *formula) gradients(c *Calls, in []Var, at Attrs, wants int64) []Var {
 	wide, n := c.widened(in), len(in)-1
 	g := Gradient{Calls: *c, Attrs: at, In: wide[:n], Dy: wide[n:], Wants: make([]bool, n)}
 	for i := range g.Wants {
 		g.Wants[i] = wants>>i&1 != 0
 	}
 	g.clear()
-	if k.grad != nil {
-		k.grad(&g)
+	if f.gradient != nil {
+		g.Set(0, f.gradient.calls(&g.Calls, wide, at))
 	} else {
-		g.throughCalls(func(c *Calls, in []Var, at Attrs) []Var { return []Var{k.calls(c, in, at)} })
+		g.throughCalls(func(c *Calls, in []Var, at Attrs) []Var { return []Var{f.calls(c, in, at)} })
 	}
 	var out []Var
 	for i, dx := range g.Dx {

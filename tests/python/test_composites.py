@@ -20,7 +20,7 @@ import paddle_mps.nn.functional as F
 from paddle_mps import _operators as ops
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMPOSITES = re.findall(r'\bid: \d+, name: "(\w+)"', (ROOT / "core/op/composites_activation.go").read_text())
+COMPOSITES = re.findall(r'formula: *`(\w+)\(', (ROOT / "core/op/composites_activation.go").read_text())
 ONE = [name for name in COMPOSITES if name not in ("prelu", "glu", "swiglu")]
 
 rng = np.random.default_rng(11)

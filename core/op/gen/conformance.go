@@ -133,6 +133,8 @@ func plain(v *op.Value) any {
 		return v.F
 	case op.Ints:
 		return v.Ints
+	case op.String:
+		return v.Str()
 	}
 	return v.I
 }

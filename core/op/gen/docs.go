@@ -71,7 +71,7 @@ func docstring(b *strings.Builder, row *op.Row) {
 	}
 	for i := range row.Attrs {
 		a := &row.Attrs[i]
-		fmt.Fprintf(b, "        %s (%s): %s.\n", a.Name, a.Type, a.Doc)
+		fmt.Fprintf(b, "        %s (%s): %s.\n", a.Name, a.Type, described[row.Name].AttrDoc(row, i))
 	}
 	b.WriteString("        name: a label, as in Paddle; nothing depends on it.\n")
 	b.WriteString("        out (Tensor): takes the result, in its own dtype, and is returned.\n")

@@ -223,7 +223,11 @@ func methodNames(rows []op.Row) (names []string) {
 // under another name.
 func parameters(row *op.Row) (list []string) {
 	for _, in := range row.In {
-		list = append(list, in.Name+"=REQUIRED")
+		otherwise := "REQUIRED"
+		if in.Optional {
+			otherwise = "None"
+		}
+		list = append(list, in.Name+"="+otherwise)
 	}
 	return append(list, settings(row)...)
 }
@@ -255,7 +259,7 @@ func names(row *op.Row) (list []string) {
 
 // literal is an attribute's default in Python.
 //
-// A list or a string has none, because a default that can be changed is shared by all calls; such attributes are None
+// A list has none, because a default that can be changed is shared by all calls; such attributes are None
 // where they are left out, and the row says what that means.
 func literal(row *op.Row, a *op.Attr) string {
 	switch v := &a.Default; v.Kind {
@@ -269,6 +273,8 @@ func literal(row *op.Row, a *op.Attr) string {
 		return fmt.Sprint(v.F)
 	case op.DType:
 		return fmt.Sprintf("%q", dtypeOf(v))
+	case op.String:
+		return fmt.Sprintf("%q", v.Str())
 	}
 	panic(fmt.Sprintf("[%s] attribute %s has a default that Python has no literal for", row.Name, a.Name))
 }

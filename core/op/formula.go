@@ -1,0 +1,322 @@
+package op
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A formula is the text of a composite: what it is called with, and the calls that it is made of.
+//
+//	smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=true) =
+//		distance = abs(input - label)
+//		near = minimum(distance, delta)
+//		loss = near * (distance - 0.5 * near)
+//		reduced(is_huber ? loss : loss / delta, reduction)
+//
+// In front of the first = stand the operands, then the attributes with their defaults, which say their types: true is a bool,
+// 1 an int, 1.0 a float, "mean" a string. An operand with a question mark may be left out. The lines behind it give names to
+// values; the last one is the result.
+//
+//	f(x, 1, axis=0)         a call of the row f: its operands, then its attributes by place or by name; none leaves one out
+//	f(x)[1]                 the second result of a call
+//	+ - * / **              rows add, subtract, multiply, divide and pow
+//	< <= > >= == !=         rows of comparisons
+//	& | !                   rows logical_and, logical_or and logical_not
+//	attribute ? a : b       a or b, of which the other is not computed; also for given(x), whether an operand was given
+//	[0, -1]                 a list of ints, for an attribute
+//
+// Numbers among operands are floats, weak beside tensors as in Python. What has no operand among its parts, like 2 * pi, is
+// computed once, in float64. Beside the rows there are the functions of formulaFunctions.
+type formula struct {
+	name     string
+	in       []Input
+	attrs    []Attr
+	lines    []line
+	gradient *formula // of the only operand, whose operands are that and dy; nil: that of the calls
+}
+
+// line gives a value a name; the last one has none.
+type line struct {
+	name  string
+	value *expression
+}
+
+// expression is a node of a formula.
+type expression struct {
+	kind  expressionKind
+	text  string        // a name, that of a call, or an operator
+	value Value         // of a literal
+	args  []*expression // operands, arguments, elements of a list
+	keys  []string      // of a call: the names of arguments; "" by place
+	index int           // of a call: which result counts
+}
+
+type expressionKind uint8
+
+const (
+	isLiteral expressionKind = iota
+	isName
+	isCall
+	isInfix
+	isPrefix
+	isChoice
+	isList
+)
+
+// parseFormula reads the text of a composite. Texts stand in the source, so that what is wrong with one is a panic.
+func parseFormula(text string) *formula {
+	p := formulaParser{text: text}
+	p.next()
+	f := &formula{name: p.word()}
+	p.signature(f)
+	p.want("=")
+	p.lines(f)
+	return f
+}
+
+// parseGradient reads the formula of a gradient, which has the operands and attributes of another one, and dy.
+func (f *formula) parseGradient(text string) {
+	p := formulaParser{text: text}
+	p.next()
+	f.gradient = &formula{name: f.name, in: append(slices.Clone(f.in), Input{Name: "dy"}), attrs: f.attrs}
+	p.lines(f.gradient)
+}
+
+// formulaParser reads a text from left to right.
+type formulaParser struct {
+	text  string
+	at    int    // behind the token
+	token string // "" at the end
+	depth int    // of brackets, in which a line may end anywhere
+}
+
+// signature reads the operands and attributes.
+func (p *formulaParser) signature(f *formula) {
+	p.want("(")
+	for first := true; !p.takes(")"); first = false {
+		if !first {
+			p.want(",")
+		}
+		word := p.word()
+		switch {
+		case p.takes("?"):
+			f.in = append(f.in, Input{Name: word, Optional: true})
+		case p.takes("="):
+			f.attrs = append(f.attrs, attrOf(word, p.expression().value))
+		default:
+			f.in = append(f.in, Input{Name: word})
+		}
+	}
+}
+
+// attrOf is an attribute of the type of its default.
+func attrOf(name string, v Value) Attr {
+	types := map[ValueKind]AttrType{Bool: BoolAttr, Int: IntAttr, Float: FloatAttr, String: StringAttr, Ints: IntsAttr}
+	return Attr{Name: name, Type: types[v.Kind], Default: v}
+}
+
+// lines reads what stands behind the signature.
+func (p *formulaParser) lines(f *formula) {
+	for {
+		for p.takes("\n") {
+		}
+		if p.token == "" {
+			return
+		}
+		l := line{value: p.expression()}
+		if l.value.kind == isName && p.takes("=") {
+			l = line{l.value.text, p.expression()}
+		}
+		if f.lines = append(f.lines, l); p.token != "" {
+			p.want("\n")
+		}
+	}
+}
+
+// levels are the operators between two operands, those that bind least first.
+var levels = [][]string{{"|"}, {"&"}, {"<=", "<", ">=", ">", "==", "!="}, {"+", "-"}, {"*", "/"}}
+
+func (p *formulaParser) expression() *expression {
+	e := p.level(0)
+	if !p.takes("?") {
+		return e
+	}
+	yes := p.expression()
+	p.want(":")
+	return &expression{kind: isChoice, args: []*expression{e, yes, p.expression()}}
+}
+
+func (p *formulaParser) level(n int) *expression {
+	if n == len(levels) {
+		return p.unary()
+	}
+	e := p.level(n + 1)
+	for {
+		token := p.token
+		if !p.takesOneOf(levels[n]) {
+			return e
+		}
+		e = &expression{kind: isInfix, text: token, args: []*expression{e, p.level(n + 1)}}
+	}
+}
+
+// unary binds less than a power: -x ** 2 is -(x ** 2).
+func (p *formulaParser) unary() *expression {
+	token := p.token
+	if !p.takesOneOf([]string{"-", "!"}) {
+		e := p.primary()
+		if p.takes("**") {
+			e = &expression{kind: isInfix, text: "**", args: []*expression{e, p.unary()}}
+		}
+		return e
+	}
+	e := p.unary()
+	if token == "-" && e.kind == isLiteral {
+		e.value.I, e.value.F = -e.value.I, -e.value.F
+		return e
+	}
+	return &expression{kind: isPrefix, text: token, args: []*expression{e}}
+}
+
+func (p *formulaParser) primary() *expression {
+	switch {
+	case p.takes("("):
+		e := p.expression()
+		p.want(")")
+		return e
+	case p.takes("["):
+		return p.list()
+	}
+	if v, ok := literalOf(p.token); ok {
+		p.next()
+		return &expression{kind: isLiteral, value: v}
+	}
+	word := p.word()
+	if !p.takes("(") {
+		return &expression{kind: isName, text: word}
+	}
+	return p.call(word)
+}
+
+// list reads a list of ints, or of values.
+func (p *formulaParser) list() *expression {
+	e := &expression{kind: isList}
+	for !p.takes("]") {
+		if e.args = append(e.args, p.expression()); p.token != "]" {
+			p.want(",")
+		}
+	}
+	return e
+}
+
+// call reads arguments and, behind them, which result is meant.
+func (p *formulaParser) call(word string) *expression {
+	e := &expression{kind: isCall, text: word}
+	for !p.takes(")") {
+		arg, key := p.expression(), ""
+		if arg.kind == isName && p.takes("=") {
+			arg, key = p.expression(), arg.text
+		}
+		e.args, e.keys = append(e.args, arg), append(e.keys, key)
+		if p.token != ")" {
+			p.want(",")
+		}
+	}
+	if p.takes("[") {
+		v, _ := literalOf(p.token)
+		e.index = int(v.I)
+		p.next()
+		p.want("]")
+	}
+	return e
+}
+
+// literalOf is the value of a token, if it is no word and no sign.
+func literalOf(token string) (Value, bool) {
+	switch {
+	case token == "true":
+		return Value{Kind: Bool, I: 1}, true
+	case token == "false":
+		return Value{Kind: Bool}, true
+	case token == "none":
+		return Value{}, true
+	case strings.HasPrefix(token, `"`):
+		return Value{Kind: String, Ref: token[1 : len(token)-1]}, true
+	case token == "" || token[0] < '0' || token[0] > '9':
+		return Value{}, false
+	}
+	if n, err := strconv.ParseInt(token, 10, 64); err == nil {
+		return Value{Kind: Int, I: n}, true
+	}
+	f, err := strconv.ParseFloat(token, 64)
+	return Value{Kind: Float, F: f}, err == nil
+}
+
+// The tokens.
+
+func (p *formulaParser) takes(token string) bool {
+	if p.token != token || token == "" {
+		return false
+	}
+	p.next()
+	return true
+}
+
+func (p *formulaParser) takesOneOf(tokens []string) bool {
+	for _, token := range tokens {
+		if p.takes(token) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *formulaParser) want(token string) {
+	if !p.takes(token) {
+		panic("op: a formula has " + p.token + " where " + token + " is wanted, in " + p.text)
+	}
+}
+
+func (p *formulaParser) word() string {
+	word := p.token
+	if word == "" || !isWord(word[0]) {
+		panic("op: a formula has " + word + " where a name is wanted, in " + p.text)
+	}
+	p.next()
+	return word
+}
+
+func isWord(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' }
+
+// next goes on to the next token: a word, a number, a string, a sign of one or two bytes, or the end of a line that is not
+// within brackets.
+func (p *formulaParser) next() {
+	spaces := " \t"
+	if p.depth > 0 {
+		spaces += "\n"
+	}
+	text := strings.TrimLeft(p.text[p.at:], spaces)
+	p.at = len(p.text) - len(text)
+	size := 1
+	switch {
+	case text == "":
+		size = 0
+	case isWord(text[0]):
+		for size < len(text) && (isWord(text[size]) || text[size] == '-' && text[size-1] == 'e' && text[0] <= '9') {
+			size++
+		}
+	case text[0] == '"':
+		size = 2 + strings.IndexByte(text[1:], '"')
+	case strings.HasPrefix(text, "**"), len(text) > 1 && text[1] == '=' && strings.Contains("<>=!", text[:1]):
+		size = 2
+	}
+	p.token = text[:size]
+	p.at += size
+	switch p.token {
+	case "(", "[":
+		p.depth++
+	case ")", "]":
+		p.depth--
+	}
+}

@@ -1,0 +1,248 @@
+package op
+
+import (
+	"math"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// The calls of a formula: its lines are computed one after the other with the operands and attributes of a call.
+
+// quantity is what a part of a formula is: a value of a calculator, or what is known without one.
+type quantity struct {
+	v     Var
+	known bool
+	value Value   // of what is known
+	list  []quantity // of a list
+}
+
+// evaluation computes the lines of one formula.
+type evaluation struct {
+	*Calls
+	of    *formula
+	names map[string]quantity
+}
+
+// formulaFunctions are what formulas call beside rows.
+var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
+	"given":   isGiven,
+	"reduced": reduceLoss,
+	"single":  func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
+}
+
+// calls makes the calls of a formula and returns its result.
+func (f *formula) calls(c *Calls, in []Var, at Attrs) Var {
+	e := evaluation{Calls: c, of: f, names: map[string]quantity{"pi": known(math.Pi), "inf": known(math.Inf(1)), "nan": known(math.NaN())}}
+	for i, decl := range f.in {
+		e.names[decl.Name] = quantity{v: in[i]}
+	}
+	for i := range f.attrs {
+		e.names[f.attrs[i].Name] = quantity{known: true, value: at[i]}
+	}
+	var last quantity
+	for i := range f.lines {
+		if last = e.compute(f.lines[i].value); c.Err != nil {
+			return NoVar
+		}
+		e.names[f.lines[i].name] = last
+	}
+	return e.variable(last)
+}
+
+func known(f float64) quantity { return quantity{known: true, value: Value{Kind: Float, F: f}} }
+
+func whether(b bool) quantity {
+	v := Value{Kind: Bool}
+	if b {
+		v.I = 1
+	}
+	return quantity{known: true, value: v}
+}
+
+// variable is a quantity as an operand: what is known is a number, and a float, as all operands of composites are.
+func (e *evaluation) variable(t quantity) Var {
+	switch {
+	case !t.known:
+		return t.v
+	case t.value.Set():
+		return e.Float(t.value.Float64())
+	}
+	return e.Number(t.value)
+}
+
+// compute computes an expression; after an error, nothing.
+func (e *evaluation) compute(x *expression) quantity {
+	if e.Err != nil {
+		return quantity{known: true}
+	}
+	switch x.kind {
+	case isLiteral:
+		return quantity{known: true, value: x.value}
+	case isName:
+		t, ok := e.names[x.text]
+		if !ok {
+			panic("op: the formula of " + e.of.name + " has no " + x.text)
+		}
+		return t
+	case isList:
+		return e.list(x)
+	case isChoice:
+		if e.compute(x.args[0]).value.I != 0 {
+			return e.compute(x.args[1])
+		}
+		return e.compute(x.args[2])
+	case isCall:
+		return e.call(x)
+	}
+	args := []quantity{e.compute(x.args[0])}
+	if x.kind == isInfix {
+		args = append(args, e.compute(x.args[1]))
+	}
+	return e.operator(x.text, args)
+}
+
+// list is a list of ints where all of its elements are.
+func (e *evaluation) list(x *expression) quantity {
+	t := quantity{known: true, value: Value{Kind: Ints}}
+	for _, element := range x.args {
+		v := e.compute(element)
+		t.list, t.value.Ints = append(t.list, v), append(t.value.Ints, v.value.I)
+	}
+	return t
+}
+
+// operators are the rows of signs. What is known is computed by compute.
+var operators = map[string]struct {
+	row     ID
+	compute func(x, y float64) float64
+}{
+	"+": {IDAdd, func(x, y float64) float64 { return x + y }},
+	"-": {IDSubtract, func(x, y float64) float64 { return x - y }},
+	"*": {IDMultiply, func(x, y float64) float64 { return x * y }},
+	"/": {IDDivide, func(x, y float64) float64 { return x / y }},
+	"**": {IDPow, math.Pow},
+	"<": {IDLessThan, nil}, "<=": {IDLessEqual, nil}, ">": {IDGreaterThan, nil}, ">=": {IDGreaterEqual, nil},
+	"==": {IDEqual, nil}, "!=": {IDNotEqual, nil}, "&": {IDLogicalAnd, nil}, "|": {IDLogicalOr, nil}, "!": {IDLogicalNot, nil},
+}
+
+func (e *evaluation) operator(sign string, args []quantity) quantity {
+	if !slices.ContainsFunc(args, func(t quantity) bool { return !t.known }) {
+		return e.settled(sign, args)
+	}
+	if len(args) == 1 && sign == "-" {
+		return quantity{v: e.neg(e.variable(args[0]))}
+	}
+	in := make([]Var, len(args))
+	for i, t := range args {
+		in[i] = e.variable(t)
+	}
+	return quantity{v: e.Do(operators[sign].row, nil, in...)}
+}
+
+// settled is an operator on what is known.
+func (e *evaluation) settled(sign string, args []quantity) quantity {
+	x := args[0].value
+	if len(args) == 1 {
+		if sign == "!" {
+			return whether(x.I == 0)
+		}
+		return quantity{known: true, value: Value{Kind: x.Kind, I: -x.I, F: -x.F}}
+	}
+	y := args[1].value
+	switch sign {
+	case "&":
+		return whether(x.I != 0 && y.I != 0)
+	case "|":
+		return whether(x.I != 0 || y.I != 0)
+	case "==":
+		return whether(equalValues(x, y))
+	case "!=":
+		return whether(!equalValues(x, y))
+	case "<":
+		return whether(x.Float64() < y.Float64())
+	case "<=":
+		return whether(x.Float64() <= y.Float64())
+	case ">":
+		return whether(x.Float64() > y.Float64())
+	case ">=":
+		return whether(x.Float64() >= y.Float64())
+	}
+	f := operators[sign].compute(x.Float64(), y.Float64())
+	if x.Kind == Int && y.Kind == Int && sign != "/" {
+		return quantity{known: true, value: Value{Kind: Int, I: int64(f)}}
+	}
+	return known(f)
+}
+
+func equalValues(x, y Value) bool {
+	if x.Kind == String || y.Kind == String {
+		return x.Kind == y.Kind && x.Str() == y.Str()
+	}
+	return x.Set() == y.Set() && x.Float64() == y.Float64()
+}
+
+// call calls a row, or a function of formulas.
+func (e *evaluation) call(x *expression) quantity {
+	args := make([]quantity, len(x.args))
+	for i := range x.args {
+		args[i] = e.compute(x.args[i])
+	}
+	if e.Err != nil {
+		return quantity{known: true}
+	}
+	if function := formulaFunctions[x.text]; function != nil {
+		return function(e, args)
+	}
+	row := byName[x.text]
+	if row == nil {
+		panic("op: the formula of " + e.of.name + " calls " + x.text + ", which is no row")
+	}
+	var in []Var
+	at := make(Attrs, len(row.Attrs))
+	for i, t := range args {
+		switch key := x.keys[i]; {
+		case key != "":
+			at[row.AttrIndex(key)] = t.value
+		case len(t.list) > 0 && !t.list[0].known: // operands of a row with any number of them
+			for _, v := range t.list {
+				in = append(in, e.variable(v))
+			}
+		case len(in) < len(row.In):
+			in = append(in, e.variable(t))
+		default:
+			at[i-len(row.In)] = t.value
+		}
+	}
+	for len(in) < len(row.In) {
+		in = append(in, e.Number(Value{}))
+	}
+	out := e.DoMany(row.ID, at, in...)
+	if e.Err != nil {
+		return quantity{known: true}
+	}
+	return quantity{v: out[x.index]}
+}
+
+// isGiven is whether an operand was given, or an attribute has a value.
+func isGiven(e *evaluation, args []quantity) quantity {
+	if args[0].known {
+		return whether(args[0].value.Set())
+	}
+	return whether(!e.Absent(args[0].v))
+}
+
+// reduceLoss is the mean, the sum or all of the losses of elements, by the word.
+func reduceLoss(e *evaluation, args []quantity) quantity {
+	loss := args[0].v
+	switch word := args[1].value.Str(); word {
+	case "mean":
+		loss = e.Do(IDMean, nil, loss)
+	case "sum":
+		loss = e.Do(IDSum, nil, loss)
+	case "none":
+	default:
+		e.Err = status.Errorf(status.Invalid, "[%s] reduction is %q; want \"mean\", \"sum\" or \"none\"", e.of.name, word)
+	}
+	return quantity{v: loss}
+}
