@@ -493,4 +493,88 @@
 /* silu(x) * y; without y, of the two halves of x along the last axis. */
 #define PMPS_OP_SWIGLU 316u
 
+/* (input - label)**2, reduced. */
+#define PMPS_OP_MSE_LOSS 320u
+
+/* (input - label)**2 of every element. */
+#define PMPS_OP_SQUARE_ERROR_COST 321u
+
+/* |input - label|, reduced. */
+#define PMPS_OP_L1_LOSS 322u
+
+/* 0.5 * d**2 where d = |input - label| is at most delta, delta * (d - 0.5 * delta) elsewhere, reduced. */
+#define PMPS_OP_SMOOTH_L1_LOSS 323u
+
+/* -label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon) of every element. */
+#define PMPS_OP_LOG_LOSS 324u
+
+/* label * (log(label) - input), which is 0 where label is not above 0, reduced. */
+#define PMPS_OP_KL_DIV 325u
+
+/* exp(input) - label * input, reduced. */
+#define PMPS_OP_POISSON_NLL_LOSS 326u
+
+/* 0.5 * (log(v) + (input - label)**2 / v) with v = max(variance, epsilon), reduced. */
+#define PMPS_OP_GAUSSIAN_NLL_LOSS 327u
+
+/* max(label * (other - input) + margin, 0), reduced. */
+#define PMPS_OP_MARGIN_RANKING_LOSS 328u
+
+/* input where label is 1, max(margin - input, 0) where it is -1, 0 elsewhere, reduced. */
+#define PMPS_OP_HINGE_EMBEDDING_LOSS 329u
+
+/* log(1 + exp(-label * input)), reduced. */
+#define PMPS_OP_SOFT_MARGIN_LOSS 330u
+
+/* (1 - epsilon) * label + epsilon * prior_dist, which is 1 / classes where it is left out. */
+#define PMPS_OP_LABEL_SMOOTH 331u
+
+/* -label * log(input) - (1 - label) * log(1 - input), with logarithms of at least -100, times weight, reduced. */
+#define PMPS_OP_BINARY_CROSS_ENTROPY_LOSS 332u
+
+/* (1 - label) * logit + (1 + label * (pos_weight - 1)) * log(1 + exp(-logit)), times weight, reduced; 0 where label is -100. */
+#define PMPS_OP_BINARY_CROSS_ENTROPY_WITH_LOGITS 333u
+
+/* a * (1 - p)**gamma * binary_cross_entropy_with_logits, p being the probability of the label, over normalizer, reduced. */
+#define PMPS_OP_SIGMOID_FOCAL_LOSS 334u
+
+/* The mean over the last axis of binary_cross_entropy_with_logits times weight, reduced. */
+#define PMPS_OP_MULTI_LABEL_SOFT_MARGIN_LOSS 335u
+
+/* 1 - cos(input1, input2) where label is 1, max(cos(input1, input2) - margin, 0) where it is -1, 0 elsewhere, reduced. */
+#define PMPS_OP_COSINE_EMBEDDING_LOSS 336u
+
+/* max(d(input, positive) - d(input, negative) + margin, 0), d being pairwise_distance, reduced. */
+#define PMPS_OP_TRIPLET_MARGIN_LOSS 337u
+
+/* -weight[label] * input[label] along axis 1, reduced. */
+#define PMPS_OP_NLL_LOSS 338u
+
+/* x**power of x from 0, with a gradient of 0 at 0. */
+#define PMPS_OP_ROOT 350u
+
+/* sum(|x|**p)**(1 / p) over axes; 0 of nothing. */
+#define PMPS_OP_P_NORM 351u
+
+/* log(sum(exp(x))) over axes, without overflow; -inf of nothing. */
+#define PMPS_OP_LOGSUMEXP 352u
+
+/* x / max(p_norm(x), epsilon) along an axis. */
+#define PMPS_OP_NORMALIZE 353u
+
+/* sum(x1 * x2) / max(|x1| * |x2|, eps) along an axis. */
+#define PMPS_OP_COSINE_SIMILARITY 354u
+
+/* The p-norm of x - y + epsilon along the last axis. */
+#define PMPS_OP_PAIRWISE_DISTANCE 355u
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each group of channels. */
+#define PMPS_OP_GROUP_NORM 356u
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel of each example. */
+#define PMPS_OP_INSTANCE_NORM 357u
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, for a mean and a variance of each channel. */
+#define PMPS_OP_BATCH_NORM_INFERENCE 358u
+
 #endif /* PADDLEMPS_OPS_H */

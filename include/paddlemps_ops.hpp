@@ -953,6 +953,146 @@ inline Tensor swiglu(const Operand& x, const Operand& y = {}) {
   return detail::Call(PMPS_OP_SWIGLU).with(x).with(y).one();
 }
 
+/* (input - label)**2, reduced. */
+inline Tensor mse_loss(const Operand& input, const Operand& label, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_MSE_LOSS).with(input).with(label).give("reduction", reduction).one();
+}
+
+/* (input - label)**2 of every element. */
+inline Tensor square_error_cost(const Operand& input, const Operand& label) {
+  return detail::Call(PMPS_OP_SQUARE_ERROR_COST).with(input).with(label).one();
+}
+
+/* |input - label|, reduced. */
+inline Tensor l1_loss(const Operand& input, const Operand& label, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_L1_LOSS).with(input).with(label).give("reduction", reduction).one();
+}
+
+/* 0.5 * d**2 where d = |input - label| is at most delta, delta * (d - 0.5 * delta) elsewhere, reduced. */
+inline Tensor smooth_l1_loss(const Operand& input, const Operand& label, std::string_view reduction = "mean", double delta = 1, bool is_huber = true) {
+  return detail::Call(PMPS_OP_SMOOTH_L1_LOSS).with(input).with(label).give("reduction", reduction).give("delta", delta).give("is_huber", is_huber).one();
+}
+
+/* -label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon) of every element. */
+inline Tensor log_loss(const Operand& input, const Operand& label, double epsilon = 0.0001) {
+  return detail::Call(PMPS_OP_LOG_LOSS).with(input).with(label).give("epsilon", epsilon).one();
+}
+
+/* label * (log(label) - input), which is 0 where label is not above 0, reduced. */
+inline Tensor kl_div(const Operand& input, const Operand& label, std::string_view reduction = "mean", bool log_target = false) {
+  return detail::Call(PMPS_OP_KL_DIV).with(input).with(label).give("reduction", reduction).give("log_target", log_target).one();
+}
+
+/* exp(input) - label * input, reduced. */
+inline Tensor poisson_nll_loss(const Operand& input, const Operand& label, bool log_input = true, bool full = false, double epsilon = 1e-08, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_POISSON_NLL_LOSS).with(input).with(label).give("log_input", log_input).give("full", full).give("epsilon", epsilon).give("reduction", reduction).one();
+}
+
+/* 0.5 * (log(v) + (input - label)**2 / v) with v = max(variance, epsilon), reduced. */
+inline Tensor gaussian_nll_loss(const Operand& input, const Operand& label, const Operand& variance, bool full = false, double epsilon = 1e-06, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_GAUSSIAN_NLL_LOSS).with(input).with(label).with(variance).give("full", full).give("epsilon", epsilon).give("reduction", reduction).one();
+}
+
+/* max(label * (other - input) + margin, 0), reduced. */
+inline Tensor margin_ranking_loss(const Operand& input, const Operand& other, const Operand& label, double margin = 0, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_MARGIN_RANKING_LOSS).with(input).with(other).with(label).give("margin", margin).give("reduction", reduction).one();
+}
+
+/* input where label is 1, max(margin - input, 0) where it is -1, 0 elsewhere, reduced. */
+inline Tensor hinge_embedding_loss(const Operand& input, const Operand& label, double margin = 1, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_HINGE_EMBEDDING_LOSS).with(input).with(label).give("margin", margin).give("reduction", reduction).one();
+}
+
+/* log(1 + exp(-label * input)), reduced. */
+inline Tensor soft_margin_loss(const Operand& input, const Operand& label, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_SOFT_MARGIN_LOSS).with(input).with(label).give("reduction", reduction).one();
+}
+
+/* (1 - epsilon) * label + epsilon * prior_dist, which is 1 / classes where it is left out. */
+inline Tensor label_smooth(const Operand& label, const Operand& prior_dist = {}, double epsilon = 0.1) {
+  return detail::Call(PMPS_OP_LABEL_SMOOTH).with(label).with(prior_dist).give("epsilon", epsilon).one();
+}
+
+/* -label * log(input) - (1 - label) * log(1 - input), with logarithms of at least -100, times weight, reduced. */
+inline Tensor binary_cross_entropy_loss(const Operand& input, const Operand& label, const Operand& weight = {}, double least = 1e-12, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_BINARY_CROSS_ENTROPY_LOSS).with(input).with(label).with(weight).give("least", least).give("reduction", reduction).one();
+}
+
+/* (1 - label) * logit + (1 + label * (pos_weight - 1)) * log(1 + exp(-logit)), times weight, reduced; 0 where label is -100. */
+inline Tensor binary_cross_entropy_with_logits(const Operand& logit, const Operand& label, const Operand& weight = {}, const Operand& pos_weight = {}, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_BINARY_CROSS_ENTROPY_WITH_LOGITS).with(logit).with(label).with(weight).with(pos_weight).give("reduction", reduction).one();
+}
+
+/* a * (1 - p)**gamma * binary_cross_entropy_with_logits, p being the probability of the label, over normalizer, reduced. */
+inline Tensor sigmoid_focal_loss(const Operand& logit, const Operand& label, const Operand& normalizer = {}, double alpha = 0.25, double gamma = 2, std::string_view reduction = "sum") {
+  return detail::Call(PMPS_OP_SIGMOID_FOCAL_LOSS).with(logit).with(label).with(normalizer).give("alpha", alpha).give("gamma", gamma).give("reduction", reduction).one();
+}
+
+/* The mean over the last axis of binary_cross_entropy_with_logits times weight, reduced. */
+inline Tensor multi_label_soft_margin_loss(const Operand& input, const Operand& label, const Operand& weight = {}, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_MULTI_LABEL_SOFT_MARGIN_LOSS).with(input).with(label).with(weight).give("reduction", reduction).one();
+}
+
+/* 1 - cos(input1, input2) where label is 1, max(cos(input1, input2) - margin, 0) where it is -1, 0 elsewhere, reduced. */
+inline Tensor cosine_embedding_loss(const Operand& input1, const Operand& input2, const Operand& label, double margin = 0, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_COSINE_EMBEDDING_LOSS).with(input1).with(input2).with(label).give("margin", margin).give("reduction", reduction).one();
+}
+
+/* max(d(input, positive) - d(input, negative) + margin, 0), d being pairwise_distance, reduced. */
+inline Tensor triplet_margin_loss(const Operand& input, const Operand& positive, const Operand& negative, double margin = 1, double p = 2, double epsilon = 1e-06, bool swap = false, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_TRIPLET_MARGIN_LOSS).with(input).with(positive).with(negative).give("margin", margin).give("p", p).give("epsilon", epsilon).give("swap", swap).give("reduction", reduction).one();
+}
+
+/* -weight[label] * input[label] along axis 1, reduced. */
+inline Tensor nll_loss(const Operand& input, const Operand& label, const Operand& weight = {}, std::int64_t ignore_index = -100, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_NLL_LOSS).with(input).with(label).with(weight).give("ignore_index", ignore_index).give("reduction", reduction).one();
+}
+
+/* x**power of x from 0, with a gradient of 0 at 0. */
+inline Tensor root(const Operand& x, double power = 0.5) {
+  return detail::Call(PMPS_OP_ROOT).with(x).give("power", power).one();
+}
+
+/* sum(|x|**p)**(1 / p) over axes; 0 of nothing. */
+inline Tensor p_norm(const Operand& x, double p = 2, Axes axis = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_P_NORM).with(x).give("p", p).give("axis", axis).give("keepdim", keepdim).one();
+}
+
+/* log(sum(exp(x))) over axes, without overflow; -inf of nothing. */
+inline Tensor logsumexp(const Operand& x, Axes axis = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_LOGSUMEXP).with(x).give("axis", axis).give("keepdim", keepdim).one();
+}
+
+/* x / max(p_norm(x), epsilon) along an axis. */
+inline Tensor normalize(const Operand& x, double p = 2, std::int64_t axis = 1, double epsilon = 1e-12) {
+  return detail::Call(PMPS_OP_NORMALIZE).with(x).give("p", p).give("axis", axis).give("epsilon", epsilon).one();
+}
+
+/* sum(x1 * x2) / max(|x1| * |x2|, eps) along an axis. */
+inline Tensor cosine_similarity(const Operand& x1, const Operand& x2, std::int64_t axis = 1, double eps = 1e-08) {
+  return detail::Call(PMPS_OP_COSINE_SIMILARITY).with(x1).with(x2).give("axis", axis).give("eps", eps).one();
+}
+
+/* The p-norm of x - y + epsilon along the last axis. */
+inline Tensor pairwise_distance(const Operand& x, const Operand& y, double p = 2, double epsilon = 1e-06, bool keepdim = false) {
+  return detail::Call(PMPS_OP_PAIRWISE_DISTANCE).with(x).with(y).give("p", p).give("epsilon", epsilon).give("keepdim", keepdim).one();
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each group of channels. */
+inline Tensor group_norm(const Operand& x, const Operand& weight = {}, const Operand& bias = {}, std::int64_t num_groups = 1, double epsilon = 1e-05, bool channels_last = false) {
+  return detail::Call(PMPS_OP_GROUP_NORM).with(x).with(weight).with(bias).give("num_groups", num_groups).give("epsilon", epsilon).give("channels_last", channels_last).one();
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel of each example. */
+inline Tensor instance_norm(const Operand& x, const Operand& weight = {}, const Operand& bias = {}, double epsilon = 1e-05) {
+  return detail::Call(PMPS_OP_INSTANCE_NORM).with(x).with(weight).with(bias).give("epsilon", epsilon).one();
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, for a mean and a variance of each channel. */
+inline Tensor batch_norm_inference(const Operand& x, const Operand& mean, const Operand& variance, const Operand& weight = {}, const Operand& bias = {}, double epsilon = 1e-05, std::int64_t axis = 1) {
+  return detail::Call(PMPS_OP_BATCH_NORM_INFERENCE).with(x).with(mean).with(variance).with(weight).with(bias).give("epsilon", epsilon).give("axis", axis).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -59,9 +59,7 @@ func (c *call) standard(x *value, epsilon float64, axes []int64) (y, mean, inver
 // instanceNormalization normalizes each channel of each image. Operands: X [N, C, size...], scale and B of the
 // channels.
 func instanceNormalization(c *call) []*value {
-	x := c.x(0)
-	y, _, _ := c.standard(x, c.float("epsilon", 1e-5), c.spatial())
-	return one(c.add(c.mul(y, c.channels(c.x(1), x.rank())), c.channels(c.x(2), x.rank())))
+	return one(c.do(op.IDInstanceNorm, with(op.InstanceNormEpsilon, c.float("epsilon", 1e-5)), c.x(0), c.x(1), c.x(2)))
 }
 
 // groupNormalization has a scale and a bias for each group before opset 21, and for each channel from there on.
@@ -72,17 +70,16 @@ func groupNormalization(c *call) []*value {
 	if x.rank() < 2 || groups < 1 || x.dims()[1]%groups != 0 {
 		c.wrong("there are %d groups for shape %s; want a divisor of the channels", groups, &x.Shape)
 	}
-	n, ch := x.dims()[0], x.dims()[1]
-	inside := c.stashed(c.reshape(x, n, groups, ch/groups*product(x.dims()[2:])))
-	y, _, _ := c.standard(inside, c.float("epsilon", 1e-5), []int64{2})
-	y = c.cast(y, x.DType)
+	ch := x.dims()[1]
+	at := with(op.GroupNormNumGroups, groups, op.GroupNormEpsilon, c.float("epsilon", 1e-5))
+	y := c.cast(c.do(op.IDGroupNorm, at, c.stashed(x), absent(), absent()), x.DType)
 	wide := func(v *value) *value {
 		if c.opset < 21 && v.Shape.Numel() == groups {
 			v = c.reshape(c.expand(c.reshape(v, groups, 1), groups, ch/groups), ch)
 		}
 		return c.channels(v, x.rank())
 	}
-	return one(c.add(c.mul(c.reshape(y, x.dims()...), wide(c.x(1))), wide(c.x(2))))
+	return one(c.add(c.mul(y, wide(c.x(1))), wide(c.x(2))))
 }
 
 // stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default. A file of

@@ -118,15 +118,13 @@ func greatest(d dtype.DType) op.Value {
 	return integer(high)
 }
 
-// logSumExp subtracts the largest element first, so that nothing overflows; one that is infinite is not subtracted.
+// logSumExp keeps the axes with one element. Integers are computed in float32.
 func (c *call) logSumExp(x *value, axes []int64) *value {
-	d := x.DType
-	if !d.IsFloat() {
-		x = c.cast(x, dtype.Float32)
+	wide := x
+	if !x.DType.IsFloat() {
+		wide = c.cast(x, dtype.Float32)
 	}
-	top := c.extreme(op.IDMax, x, axes, lowest(x.DType))
-	top = c.where(c.unary(op.IDIsfinite, top), top, num(0))
-	return c.cast(c.add(c.do(op.IDLog, nil, c.sum(c.exp(c.sub(x, top)), true, axes...)), top), d)
+	return c.cast(c.do(op.IDLogsumexp, with(op.LogsumexpAxis, axes, op.LogsumexpKeepdim, true), wide), x.DType)
 }
 
 // argument is the index of the largest or the smallest element along an axis: the first, or the last of equal ones.
@@ -174,7 +172,7 @@ func flattened(f func(c *call, x *value, axis int) *value) build {
 
 // logSoftmax is x less the logarithm of the sum of exponentials.
 func (c *call) logSoftmax(x *value, axis int) *value {
-	return c.sub(x, c.logSumExp(x, []int64{int64(axis)}))
+	return c.do(op.IDLogSoftmax, with(op.LogSoftmaxAxis, axis), x)
 }
 
 // hardmax is 1 at the first of the largest elements and 0 elsewhere.

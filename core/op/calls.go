@@ -114,6 +114,11 @@ func (c *Calls) Reshape(v Var, s *shape.Shape) Var {
 		return v
 	}
 	dims := append([]int64{}, s.Slice()...)
+	for i, d := range dims {
+		if shape.IsSymbol(d) { // where types alone are computed
+			dims[i] = SizeAttr(d)
+		}
+	}
 	return c.Do(IDReshape, Attrs{{Kind: Ints, Ints: dims}}, v)
 }
 

@@ -29,6 +29,7 @@ type composite struct {
 	gradient string // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
 	kind     Kind   // 0: Unary
 	domain   Domain // of the values that tests give all operands
+	asFirst  bool   // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
 	infer    rules  // nil: of the calls
 	python   Python
 	onnx     string
@@ -57,6 +58,7 @@ func (k *composite) row() Row {
 	for i := range f.in {
 		f.in[i].Domain = k.domain
 	}
+	f.asFirst = k.asFirst
 	if k.gradient != "" {
 		f.parseGradient(k.gradient)
 	}
@@ -70,20 +72,18 @@ func (k *composite) row() Row {
 // IsComposite reports whether the row is made of a composite: a device has no kernels for it.
 func (row *Row) IsComposite() bool { return row.pullback != nil }
 
-// rounded is the calls of the row: those of the formula, with halves computed in float32. Beside an operand of full precision
-// halves are not what the result is rounded to.
+// rounded is the calls of the row: those of the formula, with halves computed in float32, and rounded to at the end.
 func (f *formula) rounded(c *Calls, in []Var, at Attrs) []Var {
 	out := f.calls(c, c.widened(in), at)
 	if c.Err != nil {
 		return []Var{out}
 	}
-	d := c.TypeOf(in[0]).DType
 	for _, v := range in {
-		if !c.IsNumber(v) && c.TypeOf(v).DType.IsFloat() && c.TypeOf(v).DType.Size() > 2 {
+		if !f.asFirst && !c.IsNumber(v) && c.TypeOf(v).DType.IsFloat() && c.TypeOf(v).DType.Size() > 2 {
 			return []Var{out}
 		}
 	}
-	return []Var{c.Cast(out, d)}
+	return []Var{c.Cast(out, c.TypeOf(in[0]).DType)}
 }
 
 // widened are operands with float32 in place of halves.

@@ -23,8 +23,9 @@ import (
 //	+ - * / **              rows add, subtract, multiply, divide and pow
 //	< <= > >= == !=         rows of comparisons
 //	& | !                   rows logical_and, logical_or and logical_not
-//	attribute ? a : b       a or b, of which the other is not computed; also for given(x), whether an operand was given
-//	[0, -1]                 a list of ints, for an attribute
+//	attribute ? a : b       a or b, of which the other is not computed; also for given(x), whether an operand was given. A line may
+//	                        end behind ? and :
+//	[0, -1]                 a list of ints, for an attribute, or of operands
 //
 // Numbers among operands are floats, weak beside tensors as in Python. What has no operand among its parts, like 2 * pi, is
 // computed once, in float64. Beside the rows there are the functions of formulaFunctions.
@@ -33,6 +34,7 @@ type formula struct {
 	in       []Input
 	attrs    []Attr
 	lines    []line
+	asFirst  bool     // see composite
 	gradient *formula // of the only operand, whose operands are that and dy; nil: that of the calls
 }
 
@@ -103,25 +105,26 @@ func (p *formulaParser) signature(f *formula) {
 		case p.takes("?"):
 			f.in = append(f.in, Input{Name: word, Optional: true})
 		case p.takes("="):
-			f.attrs = append(f.attrs, attrOf(word, p.expression().value))
+			f.attrs = append(f.attrs, attrOf(word, p.expression()))
 		default:
 			f.in = append(f.in, Input{Name: word})
 		}
 	}
 }
 
-// attrOf is an attribute of the type of its default.
-func attrOf(name string, v Value) Attr {
-	types := map[ValueKind]AttrType{Bool: BoolAttr, Int: IntAttr, Float: FloatAttr, String: StringAttr, Ints: IntsAttr}
-	return Attr{Name: name, Type: types[v.Kind], Default: v}
+// attrOf is an attribute of the type of its default. The word ints stands for a list that may be left out.
+func attrOf(name string, e *expression) Attr {
+	if e.kind == isName && e.text == "ints" {
+		return Attr{Name: name, Type: IntsAttr}
+	}
+	types := map[ValueKind]AttrType{Bool: BoolAttr, Int: IntAttr, Float: FloatAttr, String: StringAttr}
+	return Attr{Name: name, Type: types[e.value.Kind], Default: e.value}
 }
 
 // lines reads what stands behind the signature.
 func (p *formulaParser) lines(f *formula) {
 	for {
-		for p.takes("\n") {
-		}
-		if p.token == "" {
+		if p.lineEnds(); p.token == "" {
 			return
 		}
 		l := line{value: p.expression()}
@@ -142,8 +145,10 @@ func (p *formulaParser) expression() *expression {
 	if !p.takes("?") {
 		return e
 	}
+	p.lineEnds()
 	yes := p.expression()
 	p.want(":")
+	p.lineEnds()
 	return &expression{kind: isChoice, args: []*expression{e, yes, p.expression()}}
 }
 
@@ -261,6 +266,12 @@ func (p *formulaParser) takes(token string) bool {
 	}
 	p.next()
 	return true
+}
+
+// lineEnds skips the ends of lines, where an expression goes on in the next one.
+func (p *formulaParser) lineEnds() {
+	for p.takes("\n") {
+	}
 }
 
 func (p *formulaParser) takesOneOf(tokens []string) bool {

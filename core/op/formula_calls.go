@@ -3,18 +3,17 @@ package op
 import (
 	"math"
 	"slices"
-
-	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// The calls of a formula: its lines are computed one after the other with the operands and attributes of a call.
+// The calls of a formula: its lines are computed with the operands and attributes of a call.
 
 // quantity is what a part of a formula is: a value of a calculator, or what is known without one.
 type quantity struct {
 	v     Var
 	known bool
-	value Value   // of what is known
-	list  []quantity // of a list
+	later *expression // of a name that was not used yet
+	value Value       // of what is known
+	list  []quantity  // of a list
 }
 
 // evaluation computes the lines of one formula.
@@ -22,13 +21,6 @@ type evaluation struct {
 	*Calls
 	of    *formula
 	names map[string]quantity
-}
-
-// formulaFunctions are what formulas call beside rows.
-var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
-	"given":   isGiven,
-	"reduced": reduceLoss,
-	"single":  func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
 }
 
 // calls makes the calls of a formula and returns its result.
@@ -41,11 +33,14 @@ func (f *formula) calls(c *Calls, in []Var, at Attrs) Var {
 		e.names[f.attrs[i].Name] = quantity{known: true, value: at[i]}
 	}
 	var last quantity
-	for i := range f.lines {
-		if last = e.compute(f.lines[i].value); c.Err != nil {
+	for _, l := range f.lines {
+		if l.name != "" {
+			e.names[l.name] = quantity{later: l.value}
+			continue
+		}
+		if last = e.compute(l.value); c.Err != nil {
 			return NoVar
 		}
-		e.names[f.lines[i].name] = last
 	}
 	return e.variable(last)
 }
@@ -60,7 +55,7 @@ func whether(b bool) quantity {
 	return quantity{known: true, value: v}
 }
 
-// variable is a quantity as an operand: what is known is a number, and a float, as all operands of composites are.
+// variable is a quantity as an operand: what is known is a number, and a float, as most operands of composites are.
 func (e *evaluation) variable(t quantity) Var {
 	switch {
 	case !t.known:
@@ -83,6 +78,10 @@ func (e *evaluation) compute(x *expression) quantity {
 		t, ok := e.names[x.text]
 		if !ok {
 			panic("op: the formula of " + e.of.name + " has no " + x.text)
+		}
+		if t.later != nil {
+			t = e.compute(t.later)
+			e.names[x.text] = t
 		}
 		return t
 	case isList:
@@ -107,7 +106,7 @@ func (e *evaluation) list(x *expression) quantity {
 	t := quantity{known: true, value: Value{Kind: Ints}}
 	for _, element := range x.args {
 		v := e.compute(element)
-		t.list, t.value.Ints = append(t.list, v), append(t.value.Ints, v.value.I)
+		t.list, t.value.Ints = append(t.list, v), append(t.value.Ints, int64(v.value.Float64()))
 	}
 	return t
 }
@@ -117,12 +116,12 @@ var operators = map[string]struct {
 	row     ID
 	compute func(x, y float64) float64
 }{
-	"+": {IDAdd, func(x, y float64) float64 { return x + y }},
-	"-": {IDSubtract, func(x, y float64) float64 { return x - y }},
-	"*": {IDMultiply, func(x, y float64) float64 { return x * y }},
-	"/": {IDDivide, func(x, y float64) float64 { return x / y }},
+	"+":  {IDAdd, func(x, y float64) float64 { return x + y }},
+	"-":  {IDSubtract, func(x, y float64) float64 { return x - y }},
+	"*":  {IDMultiply, func(x, y float64) float64 { return x * y }},
+	"/":  {IDDivide, func(x, y float64) float64 { return x / y }},
 	"**": {IDPow, math.Pow},
-	"<": {IDLessThan, nil}, "<=": {IDLessEqual, nil}, ">": {IDGreaterThan, nil}, ">=": {IDGreaterEqual, nil},
+	"<":  {IDLessThan, nil}, "<=": {IDLessEqual, nil}, ">": {IDGreaterThan, nil}, ">=": {IDGreaterEqual, nil},
 	"==": {IDEqual, nil}, "!=": {IDNotEqual, nil}, "&": {IDLogicalAnd, nil}, "|": {IDLogicalOr, nil}, "!": {IDLogicalNot, nil},
 }
 
@@ -135,7 +134,9 @@ func (e *evaluation) operator(sign string, args []quantity) quantity {
 	}
 	in := make([]Var, len(args))
 	for i, t := range args {
-		in[i] = e.variable(t)
+		if in[i] = e.variable(t); t.known && t.value.Kind == Int && e.TypeOf(args[1-i].v).DType.IsInt() {
+			in[i] = e.Number(t.value)
+		}
 	}
 	return quantity{v: e.Do(operators[sign].row, nil, in...)}
 }
@@ -222,27 +223,4 @@ func (e *evaluation) call(x *expression) quantity {
 		return quantity{known: true}
 	}
 	return quantity{v: out[x.index]}
-}
-
-// isGiven is whether an operand was given, or an attribute has a value.
-func isGiven(e *evaluation, args []quantity) quantity {
-	if args[0].known {
-		return whether(args[0].value.Set())
-	}
-	return whether(!e.Absent(args[0].v))
-}
-
-// reduceLoss is the mean, the sum or all of the losses of elements, by the word.
-func reduceLoss(e *evaluation, args []quantity) quantity {
-	loss := args[0].v
-	switch word := args[1].value.Str(); word {
-	case "mean":
-		loss = e.Do(IDMean, nil, loss)
-	case "sum":
-		loss = e.Do(IDSum, nil, loss)
-	case "none":
-	default:
-		e.Err = status.Errorf(status.Invalid, "[%s] reduction is %q; want \"mean\", \"sum\" or \"none\"", e.of.name, word)
-	}
-	return quantity{v: loss}
 }

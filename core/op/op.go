@@ -64,11 +64,12 @@ const (
 	Normalize                 // over lines along the last axis, of which Axes is the set: layer_norm
 	Attend                    // each row of the first operand looks at all rows of the second: attention
 	Recur                     // along the first axis, where each step sees the one before: lstm
+	Composed                  // a composite whose result has a shape of its own: a loss, a norm
 )
 
 // String names the kind.
 func (k Kind) String() string {
-	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window", "normalize", "attend", "recur"}[k]
+	return [...]string{"", "unary", "binary", "compare", "select", "convert", "reduce", "scan", "product", "view", "assemble", "index", "create", "window", "normalize", "attend", "recur", "composed"}[k]
 }
 
 // Input declares an operand. The zero Input is a tensor that has to be given, with any values. An operand that is left

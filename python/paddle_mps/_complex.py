@@ -130,6 +130,8 @@ def answer(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Te
     Raises:
         UnsupportedError: an operand has no elements, because a function is being traced.
     """
+    if name in COMPOSITES:
+        return COMPOSITES[name](*operands, *(v.decode() for v in attributes.values()))
     given = dict(attributes)
     try:
         made = result_of(name, operands, attributes)
@@ -139,6 +141,9 @@ def answer(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Te
         recorders[0](name, operands, given, made)
     return made
 
+
+# Composites that Paddle computes of complex operands too, of operators that record themselves. Their attributes are words.
+COMPOSITES: dict[str, Callable[..., Tensor]] = {}
 
 # What records a call: (name, operands, attributes, result). The module that has the rules imports this one.
 recorders: list[Callable[[str, Sequence[Any], dict[str, Any], Tensor], None]] = []

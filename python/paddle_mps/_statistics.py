@@ -249,19 +249,8 @@ def logsumexp(
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
     x = tensor(x, "logsumexp", "x")
-    wide = fractional(x)
-    if not meta(x).numel:  # there may be no largest element
-        return into(out, rounded(_operators.log(_operators.sum(wide, axis, None, keepdim)), x))
-    top = finite_or_zero(_operators.max(wide, axis, True))
-    total = _operators.log(_operators.sum(_operators.exp(_operators.subtract(wide, top)), axis, None, True))
-    result = _operators.add(total, top)
-    if not keepdim:
-        result = _operators.squeeze(result, None if axis is None else whole("axis", axis) or None)
-    return into(out, rounded(result, x))
-
-
-def finite_or_zero(x: Tensor) -> Tensor:
-    return _operators.where(_operators.isfinite(x), x, full_0d(x, 0))
+    x = x if meta(x).dtype.is_floating else fractional(x)
+    return into(out, _operators.logsumexp(x, axis, keepdim))
 
 
 @renamed(ord="p", dim="axis")
@@ -301,16 +290,7 @@ def magnitudes(x: Tensor) -> Tensor:
 
 def power_norm(x: Tensor, p: float, axis: Ints | None, keepdim: bool) -> Tensor:
     """The p-norm of float32 or float64."""
-    if p == 2:
-        return _grad.root(_operators.square_sum(x, axis, keepdim))
-    if p == 0:
-        return _grad.regardless(cast(count_nonzero(x, axis, keepdim), meta(x).dtype), x)
-    magnitude = _operators.abs(x)
-    if p == 1 or (math.isinf(p) and not meta(x).numel):  # the norm of nothing is 0
-        return _operators.sum(magnitude, axis, None, keepdim)
-    if math.isinf(p):
-        return (_operators.max if p > 0 else _operators.min)(magnitude, axis, keepdim)
-    return _grad.root(_operators.sum(_operators.pow(magnitude, p), axis, None, keepdim), 1.0 / p)
+    return _operators.p_norm(x, p, axis, keepdim)
 
 
 def matrix_norm(

@@ -100,7 +100,7 @@ VALUES: list[Any] = [
 LIKELY: dict[str, list[Any]] = {
     "bool": [True, False], "int": [0, 1, -1, 3], "float": [1.5, 2, 0.0], "ints": [[0], (1, 0), [3, 2], [2, 3], 0, [1, 1]],
     "dtype": ["float32", paddle.float32, "int64", paddle.int32], "scalar": [1, 1.5, True],
-    "string": ["add", "minimum", "nothing"],
+    "string": ["add", "minimum", "nothing", "mean", "mean", "sum"],
 }  # fmt: skip
 
 
@@ -165,6 +165,17 @@ FITTING: dict[str, Callable[[], list[Any]]] = {
     "max_unpool": lambda: [image(1, 1, 1, 2), paddle.to_tensor([[[[0, 3]]]]), [2, 2], False, False],
     "avg_pool": lambda: [image(1, 1, 3, 3), [2, 2], None, None, False, False, True, False],
     "avg_unpool": lambda: [image(1, 1, 1, 1), [2, 2], [2, 2], None, None, False, False, True, False],
+    "group_norm": lambda: [image(1, 2, 3), None, image(2), 2, 1e-5, False],
+    "instance_norm": lambda: [image(1, 2, 3), image(2), None, 1e-5],
+    "batch_norm_inference": lambda: [image(1, 2, 3), image(2), image(2), None, image(2), 1e-5, 1],
+    "gaussian_nll_loss": lambda: [image(2), image(2), image(2), True, 1e-6, "sum"],
+    "poisson_nll_loss": lambda: [image(2), image(2), True, False, 1e-8, "none"],
+    "binary_cross_entropy_loss": lambda: [image(2), image(2), None, 1e-12, "mean"],
+    "sigmoid_focal_loss": lambda: [image(2), image(2), None, 0.25, 2.0, "sum"],
+    "smooth_l1_loss": lambda: [image(2), image(2), "mean", 1.0, True],
+    "triplet_margin_loss": lambda: [image(2, 3), image(2, 3), image(2, 3), 1.0, 2.0, 1e-6, True, "mean"],
+    "cosine_embedding_loss": lambda: [image(2, 3), image(2, 3), image(2), 0.0, "mean"],
+    "nll_loss": lambda: [image(1, 2), paddle.to_tensor([1]), None, -100, "mean"],
 }
 
 

@@ -13,24 +13,26 @@ import (
 
 // shapes says what the result of an operator of a kind looks like.
 var shapes = map[op.Kind]string{
-	op.Unary:   "A tensor of x's shape.",
-	op.Binary:  "A tensor of the shape that x and y broadcast to.",
-	op.Compare: "A bool tensor of the shape that x and y broadcast to.",
-	op.Select:  "A tensor of the shape that the operands broadcast to.",
-	op.Scan:    "A tensor of x's shape.",
-	op.Reduce:  "A tensor of x's shape without the reduced axes, or with 1 in their place.",
-	op.Product: "A tensor of shape [batch..., M, N] for x [batch..., M, K] and y [batch..., K, N].",
+	op.Unary:    "A tensor of x's shape.",
+	op.Binary:   "A tensor of the shape that x and y broadcast to.",
+	op.Compare:  "A bool tensor of the shape that x and y broadcast to.",
+	op.Select:   "A tensor of the shape that the operands broadcast to.",
+	op.Scan:     "A tensor of x's shape.",
+	op.Reduce:   "A tensor of x's shape without the reduced axes, or with 1 in their place.",
+	op.Composed: "A tensor of floats, in the dtype of the operands; of halves and other floats, in that of the others.",
+	op.Product:  "A tensor of shape [batch..., M, N] for x [batch..., M, K] and y [batch..., K, N].",
 }
 
 // failures says what can be wrong with a call of an operator of a kind.
 var failures = map[op.Kind][]string{
-	op.Unary:   {"ValueError: x is not a tensor."},
-	op.Binary:  {"TypeError: the dtypes do not promote to one.", "ValueError: the shapes do not broadcast."},
-	op.Compare: {"TypeError: the dtypes do not promote to one.", "ValueError: the shapes do not broadcast."},
-	op.Select:  {"TypeError: the dtypes do not promote to one.", "ValueError: the shapes do not broadcast."},
-	op.Scan:    {"ValueError: the axis is out of range."},
-	op.Reduce:  {"ValueError: an axis is out of range or stands twice."},
-	op.Product: {"TypeError: the dtypes do not promote to one.", "ValueError: the inner dimensions differ."},
+	op.Unary:    {"ValueError: x is not a tensor."},
+	op.Binary:   {"TypeError: the dtypes do not promote to one.", "ValueError: the shapes do not broadcast."},
+	op.Compare:  {"TypeError: the dtypes do not promote to one.", "ValueError: the shapes do not broadcast."},
+	op.Select:   {"TypeError: the dtypes do not promote to one.", "ValueError: the shapes do not broadcast."},
+	op.Scan:     {"ValueError: the axis is out of range."},
+	op.Reduce:   {"ValueError: an axis is out of range or stands twice."},
+	op.Composed: {"TypeError: the dtypes do not promote to one.", "ValueError: an operand is no tensor, or the shapes or an attribute do not fit."},
+	op.Product:  {"TypeError: the dtypes do not promote to one.", "ValueError: the inner dimensions differ."},
 }
 
 // kindNames are the headings of the manual, in its order.
@@ -54,6 +56,7 @@ var kindNames = []struct {
 	{op.Normalize, "Normalizations"},
 	{op.Attend, "Attention"},
 	{op.Recur, "Recurrent layers"},
+	{op.Composed, "Formulas of other operators"},
 }
 
 // dtypeOf names the dtype that a value holds.

@@ -21,8 +21,7 @@ from .._objects import Tensor, meta
 from .._precision import rounded, working
 from .._scatter import lattice
 from ._layout import one_hot
-from ._losses import log_of_1_and_exp
-from ._reduction import check_reduction, operands, reduced, same_shape
+from ._reduction import check_reduction, reduced
 from ._similarity import log_softmax
 
 
@@ -41,15 +40,12 @@ def label_smooth(
     """
     if not 0 <= real("label_smooth", "epsilon", epsilon) <= 1:
         raise ValueError(f"[label_smooth] epsilon is {epsilon}; want a number from 0 to 1")
-    x = working(of_floats(label, "label_smooth"))
-    classes = meta(x).shape[-1] if meta(x).shape else 1
-    if prior_dist is None:
-        return rounded(x * (1 - epsilon) + epsilon / max(classes, 1), label)
-    alike(label, prior_dist, "label_smooth")
-    if meta(prior_dist).numel != classes:
-        raise ValueError(f"[label_smooth] prior_dist has {meta(prior_dist).numel} elements; want {classes}")
-    prior = reshaped(working(prior_dist), [classes])
-    return rounded(x * (1 - epsilon) + prior * epsilon, label)
+    shape = meta(of_floats(label, "label_smooth")).shape
+    if prior_dist is not None:
+        alike(label, prior_dist, "label_smooth")
+        if meta(prior_dist).numel != (shape[-1] if shape else 1):
+            raise ValueError(f"[label_smooth] prior_dist has {meta(prior_dist).numel} elements; want {shape[-1:]}")
+    return _operators.label_smooth(label, prior_dist, epsilon)
 
 
 def whole_labels(function: str, label: Tensor, floats: bool = False) -> Tensor:
@@ -271,28 +267,16 @@ def nll_loss(
         UnsupportedError: input is not floating-point, or label not of integers.
         ValueError: an operand is no tensor, the shapes do not fit, or there is no such reduction.
     """
-    check_reduction("nll_loss", reduction)
     shape, given = meta(of_floats(input, "nll_loss")).shape, meta(tensor(label, "nll_loss", "label")).shape
     if len(shape) < 2 or given != (shape[0], *shape[2:]) or not shape[1]:
         raise ValueError(
             f"[nll_loss] input has shape {list(shape)} and label {list(given)}; want [n, c, ...], [n, ...]"
         )
-    x = working(input)
-    rows = _operators.unsqueeze(whole_labels("nll_loss", label), 1)
-    kept, safe = classes_of(rows, ignore_index, shape[1])
-    zero = full_0d(x, 0)
-    if weight is None:
-        weights = _operators.cast(kept, meta(x).dtype)
-    else:
+    if weight is not None:
         alike(input, weight, "nll_loss")
         if meta(weight).shape != (shape[1],):
             raise ValueError(f"[nll_loss] weight has shape {list(meta(weight).shape)}; want [{shape[1]}]")
-        weights = _operators.where(kept, _operators.index(working(weight), [safe]), zero)
-    loss = _operators.where(kept, -_operators.multiply(picked(x, safe, 1), weights), zero)
-    if reduction == "mean":
-        total = _operators.sum(weights)
-        return rounded(_operators.sum(loss) / _operators.where(total == 0, full_0d(total, 1), total), input)
-    return reduced(_operators.squeeze(loss, 1), reduction, input)
+    return _operators.nll_loss(input, whole_labels("nll_loss", label), weight, ignore_index, reduction)
 
 
 def binary_cross_entropy(
@@ -309,20 +293,10 @@ def binary_cross_entropy(
         UnsupportedError: input is not floating-point.
         ValueError: an operand is no tensor, the shapes or dtypes differ, or there is no such reduction.
     """
-    check_reduction("binary_cross_entropy", reduction)
     alike(of_floats(input, "binary_cross_entropy"), label, "binary_cross_entropy")
-    same_shape("binary_cross_entropy", input, label)
-    like, (x, y) = operands("binary_cross_entropy", input=input, label=label)
     # The bound of Paddle's gradient, or of the largest float16: infinity times the slope 0 of a saturated sigmoid is nan.
     least = 1 / 65504 if meta(input).dtype is _dtype.float16 else 1e-12
-    return weighted(_operators.binary_cross_entropy(x, y, least), weight, reduction, like)
-
-
-def weighted(loss: Tensor, weight: Tensor | None, reduction: str, like: Tensor) -> Tensor:
-    """The reduction of losses times weights."""
-    if weight is not None:
-        loss = _operators.multiply(loss, working(tensor(weight, "binary_cross_entropy", "weight")))
-    return reduced(loss, reduction, like)
+    return _operators.binary_cross_entropy_loss(input, label, weight, least, reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -344,16 +318,8 @@ def binary_cross_entropy_with_logits(
         UnsupportedError: logit is not floating-point.
         ValueError: an operand is no tensor, the shapes or dtypes differ, or there is no such reduction.
     """
-    check_reduction("binary_cross_entropy_with_logits", reduction)
     alike(of_floats(logit, "binary_cross_entropy_with_logits"), label, "binary_cross_entropy_with_logits")
-    same_shape("binary_cross_entropy_with_logits", logit, label)
-    like, (x, y) = operands("binary_cross_entropy_with_logits", logit=logit, label=label)
-    bent = log_of_1_and_exp(-x)
-    if pos_weight is not None:
-        factor = working(tensor(pos_weight, "binary_cross_entropy_with_logits", "pos_weight")) - 1.0
-        bent = bent * (_operators.multiply(y, factor) + 1.0)
-    loss = _operators.where(y == -100.0, full_0d(x, 0), (1.0 - y) * x + bent)
-    return weighted(loss, weight, reduction, like)
+    return _operators.binary_cross_entropy_with_logits(logit, label, weight, pos_weight, reduction)
 
 
 def sigmoid_focal_loss(
@@ -377,7 +343,6 @@ def sigmoid_focal_loss(
         UnsupportedError: logit is not floating-point.
         ValueError: an operand is no tensor, the shapes or dtypes differ, or there is no such reduction.
     """
-    check_reduction("sigmoid_focal_loss", reduction)
     if normalizer is not None:
         of_dtypes(normalizer, "sigmoid_focal_loss", _dtype.float32, _dtype.float64)
         if len(meta(normalizer).shape) > 1:
@@ -387,22 +352,7 @@ def sigmoid_focal_loss(
     real("sigmoid_focal_loss", "alpha", alpha)
     real("sigmoid_focal_loss", "gamma", gamma)
     alike(of_floats(logit, "sigmoid_focal_loss"), label, "sigmoid_focal_loss")
-    same_shape("sigmoid_focal_loss", logit, label)
-    like, (x, y) = operands("sigmoid_focal_loss", logit=logit, label=label)
-    chance = _operators.sigmoid(x)
-    other = 1.0 - y
-    missed = chance * other + (1.0 - chance) * y
-    loss = other * x + log_of_1_and_exp(-x)
-    if 0 < gamma < 1:  # the power has an infinite slope at 0, where the loss is 0
-        missing = missed == 0
-        focus = _operators.pow(_operators.where(missing, full_0d(x, 1), missed), gamma)
-        focus = _operators.where(missing, full_0d(x, 0), focus)
-    else:
-        focus = _operators.pow(missed, gamma)
-    loss = focus * ((1.0 - alpha) + y * (2.0 * alpha - 1.0)) * loss
-    if normalizer is not None:
-        loss = _operators.divide(loss, normalizer)
-    return reduced(loss, reduction, like)
+    return _operators.sigmoid_focal_loss(logit, label, normalizer, alpha, gamma, reduction)
 
 
 def dice_loss(input: Tensor, label: Tensor, epsilon: float = 0.00001, name: str | None = None) -> Tensor:

@@ -6,48 +6,13 @@ of them. Operands broadcast unless it says otherwise.
 
 from __future__ import annotations
 
-import math
-
-from .. import _operators
+from .. import _complex, _operators
 from .._convert import real, tensor
-from .._creation import full_0d
 from .._dtype import float32, float64
 from .._elementwise import alike, of_floats
 from .._objects import Tensor, meta
 from .._tracing import found
-from ._reduction import check_reduction, operands, reduced, same_shape
-
-
-def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """(input - label)**2.
-
-    Raises:
-        ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
-    """
-    check_reduction("mse_loss", reduction)
-    like, (x, y) = operands("mse_loss", input=input, label=label)
-    return reduced(_operators.square(_operators.subtract(x, y)), reduction, like)
-
-
-def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
-    """(input - label)**2 of every element.
-
-    Raises:
-        ValueError: an operand is no tensor, or the shapes do not broadcast.
-    """
-    like, (x, y) = operands("square_error_cost", input=input, label=label)
-    return reduced(_operators.square(_operators.subtract(x, y)), "none", like)
-
-
-def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
-    """|input - label|.
-
-    Raises:
-        ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
-    """
-    check_reduction("l1_loss", reduction)
-    like, (x, y) = operands("l1_loss", input=input, label=label)
-    return reduced(_operators.abs(_operators.subtract(x, y)), reduction, like)
+from ._reduction import check_reduction, reduced
 
 
 def smooth_l1_loss(
@@ -68,15 +33,9 @@ def smooth_l1_loss(
         UnsupportedError: input is not floating-point.
         ValueError: an operand is no tensor, the dtypes or shapes differ, or there is no such reduction.
     """
-    check_reduction("smooth_l1_loss", reduction)
     alike(of_floats(input, "smooth_l1_loss"), label, "smooth_l1_loss")
-    same_shape("smooth_l1_loss", input, label)
-    like, (x, y) = operands("smooth_l1_loss", input=input, label=label)
-    distance = _operators.abs(_operators.subtract(x, y))
-    # The nearer part m of d has the square, what is beyond delta the line: m * (d - 0.5 * m).
-    near = _operators.minimum(distance, full_0d(distance, delta))
-    loss = near * (distance - near * 0.5)
-    return reduced(loss if is_huber else loss / delta, reduction, like)
+    real("smooth_l1_loss", "delta", delta)
+    return _operators.smooth_l1_loss(input, label, reduction, delta, bool(is_huber))
 
 
 def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | None = None) -> Tensor:
@@ -91,12 +50,9 @@ def log_loss(input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | No
         ValueError: an operand is no tensor, or the dtypes or shapes differ.
     """
     alike(of_floats(input, "log_loss"), label, "log_loss")
-    same_shape("log_loss", input, label)
     if len(meta(input).shape) != 2 or meta(input).shape[1] != 1:
         raise ValueError(f"[log_loss] input has shape {list(meta(input).shape)}; want [n, 1]")
-    like, (x, y) = operands("log_loss", input=input, label=label)
-    hit, miss = y * _operators.log(x + epsilon), (1.0 - y) * _operators.log(1.0 - x + epsilon)
-    return reduced(-hit - miss, "none", like)
+    return _operators.log_loss(input, label, epsilon)
 
 
 def kl_div(
@@ -117,20 +73,7 @@ def kl_div(
     of_floats(input, "kl_div")
     if {meta(input).dtype, meta(tensor(label, "kl_div", "label")).dtype} != {float32, float64}:
         alike(input, label, "kl_div")
-    same_shape("kl_div", input, label)
-    like, (x, y) = operands("kl_div", input=input, label=label)
-    if float64 in (meta(x).dtype, meta(y).dtype):
-        x, y = _operators.cast(x, float64), _operators.cast(y, float64)
-    if log_target:
-        loss = _operators.exp(y) * (y - x)
-    else:
-        kept = y > 0
-        safe = _operators.where(kept, y, full_0d(y, 1))  # its logarithm has a gradient everywhere
-        loss = _operators.where(kept, safe * (_operators.log(safe) - x), full_0d(safe, 0))
-    if reduction == "batchmean":
-        shape = meta(input).shape
-        return reduced(_operators.sum(loss) / shape[0] if shape else loss, "none", like)
-    return reduced(loss, reduction, like)
+    return _operators.kl_div(input, label, reduction, bool(log_target))
 
 
 def poisson_nll_loss(
@@ -156,16 +99,7 @@ def poisson_nll_loss(
     """
     if real("poisson_nll_loss", "epsilon", epsilon) <= 0:
         raise ValueError(f"[poisson_nll_loss] epsilon is {epsilon}; want a number above 0")
-    check_reduction("poisson_nll_loss", reduction)
-    like, (x, y) = operands("poisson_nll_loss", input=input, label=label)
-    same_shape("poisson_nll_loss", x, y)
-    loss = _operators.exp(x) - y * x if log_input else x - y * _operators.log(x + epsilon)
-    if full:
-        above = y > 1
-        safe = _operators.where(above, y, full_0d(y, 1))
-        stirling = safe * _operators.log(safe) - safe + 0.5 * _operators.log(safe * (2 * math.pi))
-        loss = loss + _operators.where(above, stirling, full_0d(stirling, 0))
-    return reduced(loss, reduction, like)
+    return _operators.poisson_nll_loss(input, label, bool(log_input), bool(full), epsilon, reduction)
 
 
 def gaussian_nll_loss(
@@ -196,17 +130,12 @@ def gaussian_nll_loss(
         variance = _operators.unsqueeze(variance, -1)
     elif given != shape and given != (*shape[:-1], 1):
         raise ValueError(f"[gaussian_nll_loss] variance has shape {list(given)}; want {list(shape)}, or 1 at its end")
-    check_reduction("gaussian_nll_loss", reduction)
     for x in (input, tensor(label, "gaussian_nll_loss", "label"), variance):
         if meta(x).dtype not in (float32, float64):
             raise ValueError(f"[gaussian_nll_loss] a dtype is {meta(x).dtype.name}; want float32 or float64")
     if found(variance < 0):
         raise ValueError("[gaussian_nll_loss] a variance is negative; want all from 0")
-    spread = _operators.clip(variance, epsilon, None)
-    loss = 0.5 * (_operators.log(spread) + _operators.square(_operators.subtract(input, label)) / spread)
-    if full:
-        loss = loss + 0.5 * math.log(2 * math.pi)
-    return reduced(loss, reduction, input)
+    return _operators.gaussian_nll_loss(input, label, variance, bool(full), epsilon, reduction)
 
 
 def margin_ranking_loss(
@@ -217,11 +146,8 @@ def margin_ranking_loss(
     Raises:
         ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
     """
-    check_reduction("margin_ranking_loss", reduction)
-    like, (x, y, z) = operands("margin_ranking_loss", input=input, other=other, label=label)
     real("margin_ranking_loss", "margin", margin)
-    loss = _operators.multiply(_operators.subtract(y, x), z)
-    return reduced(_operators.relu(loss + margin if margin else loss), reduction, like)
+    return _operators.margin_ranking_loss(input, other, label, margin, reduction)
 
 
 def hinge_embedding_loss(
@@ -232,12 +158,8 @@ def hinge_embedding_loss(
     Raises:
         ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
     """
-    check_reduction("hinge_embedding_loss", reduction)
-    like, (x, y) = operands("hinge_embedding_loss", input=input, label=label)
     real("hinge_embedding_loss", "margin", margin)
-    zero = full_0d(x, 0)
-    apart = _operators.where(y == -1.0, _operators.relu(margin - x), zero)
-    return reduced(_operators.where(y == 1.0, x, zero) + apart, reduction, like)
+    return _operators.hinge_embedding_loss(input, label, margin, reduction)
 
 
 def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
@@ -249,11 +171,7 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
     Raises:
         ValueError: an operand is no tensor, the shapes differ, or there is no such reduction.
     """
-    check_reduction("soft_margin_loss", reduction)
-    tensor(input, "soft_margin_loss", "input"), tensor(label, "soft_margin_loss", "label")
-    same_shape("soft_margin_loss", input, label)
-    like, (x, y) = operands("soft_margin_loss", input=input, label=_operators.cast(label, meta(input).dtype))
-    return reduced(log_of_1_and_exp(-y * x), reduction, like)
+    return _operators.soft_margin_loss(input, label, reduction)
 
 
 def log_of_1_and_exp(x: Tensor) -> Tensor:
@@ -261,7 +179,21 @@ def log_of_1_and_exp(x: Tensor) -> Tensor:
     return _operators.softplus(x, 1.0, 40.0)
 
 
+def square_error(input: Tensor, label: Tensor, reduction: str = "none") -> Tensor:
+    """Of complex operands, which rows of losses do not take."""
+    check_reduction("mse_loss", reduction)
+    return reduced(_operators.square(_operators.subtract(input, label)), reduction, input)
+
+
+def distance(input: Tensor, label: Tensor, reduction: str) -> Tensor:
+    """As `square_error`."""
+    check_reduction("l1_loss", reduction)
+    return reduced(_operators.abs(_operators.subtract(input, label)), reduction, input)
+
+
+_complex.COMPOSITES.update(mse_loss=square_error, square_error_cost=square_error, l1_loss=distance)
+
 __all__ = [
-    "gaussian_nll_loss", "hinge_embedding_loss", "kl_div", "l1_loss", "log_loss", "margin_ranking_loss", "mse_loss",
-    "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss", "square_error_cost",
+    "gaussian_nll_loss", "hinge_embedding_loss", "kl_div", "log_loss", "margin_ranking_loss", "poisson_nll_loss",
+    "smooth_l1_loss", "soft_margin_loss",
 ]  # fmt: skip

@@ -5,20 +5,17 @@ Each takes reduction="mean", "sum" or "none".
 
 from __future__ import annotations
 
-import functools
 from typing import Callable
 
 from .. import _dtype, _operators
 from .._array import reshaped
 from .._convert import real, said, tensor
-from .._creation import full_0d
 from .._dtype import float32, float64
 from .._objects import Tensor, meta
 from .._precision import rounded, working
 from .._tracing import found
 from ._classification import classes_of, picked, whole_labels
 from ._layout import one_hot
-from ._losses import log_of_1_and_exp
 from ._reduction import check_reduction, operands, reduced, same_shape
 from ._similarity import pairwise_distance
 
@@ -45,7 +42,6 @@ def cosine_embedding_loss(
         ValueError: an operand is no tensor, has another dtype or another shape, or there is no such reduction.
     """
     name = "cosine_embedding_loss"
-    check_reduction(name, reduction)
     a, b, wanted = (meta(tensor(x, name, p)) for x, p in ((input1, "input1"), (input2, "input2"), (label, "label")))
     if len(wanted.shape) != 1 or a.shape != b.shape or len(a.shape) > 2:
         shapes = f"{list(a.shape)}, {list(b.shape)} and {list(wanted.shape)}"
@@ -53,13 +49,7 @@ def cosine_embedding_loss(
     kinds = (float32, float64)
     if a.dtype not in kinds or wanted.dtype not in (*kinds, _dtype.int32, _dtype.int64):
         raise ValueError(f"[{name}] dtypes are {a.dtype.name} and {wanted.dtype.name}; want float32 or float64")
-    product = _operators.sum(_operators.multiply(input1, input2), -1)
-    lengths = [_operators.sum(_operators.square(x), -1) + 1e-11 for x in (input1, input2)]
-    cosine = _operators.divide(product, _operators.sqrt(_operators.multiply(*lengths)))
-    zero = full_0d(cosine, 0)
-    apart = _operators.where(label == -1, _operators.relu(cosine - margin), zero)
-    loss = _operators.where(label == 1, 1.0 - cosine, zero) + apart
-    return reduced(loss, reduction, input1)
+    return _operators.cosine_embedding_loss(input1, input2, label, margin, reduction)
 
 
 def check_margin(function: str, margin: float) -> None:
@@ -88,13 +78,9 @@ def triplet_margin_loss(
     Raises:
         ValueError: an operand is no tensor, the shapes differ, margin is negative or there is no such reduction.
     """
-    check_reduction("triplet_margin_loss", reduction)
     check_margin("triplet_margin_loss", margin)
-    given = operands("triplet_margin_loss", input=input, positive=positive, negative=negative)
-    distance = functools.partial(pairwise_distance, p=real("triplet_margin_loss", "p", p), epsilon=epsilon)
-    same_shape("triplet_margin_loss", *given[1])
-    near, far = distances(given[1], distance, swap)
-    return reduced(_operators.relu(_operators.subtract(near, far) + margin), reduction, given[0])
+    real("triplet_margin_loss", "p", p)
+    return _operators.triplet_margin_loss(input, positive, negative, margin, p, epsilon, bool(swap), reduction)
 
 
 def distances(three: list[Tensor], distance: Distance, swap: bool) -> tuple[Tensor, Tensor]:
@@ -148,13 +134,7 @@ def multi_label_soft_margin_loss(
     Raises:
         ValueError: an operand is no tensor, the shapes differ, or there is no such reduction.
     """
-    check_reduction("multi_label_soft_margin_loss", reduction)
-    like, (x, y) = operands("multi_label_soft_margin_loss", input=input, label=label)
-    same_shape("multi_label_soft_margin_loss", x, y)
-    loss = (1.0 - y) * x + log_of_1_and_exp(-x)
-    if weight is not None:
-        loss = _operators.multiply(loss, working(tensor(weight, "multi_label_soft_margin_loss", "weight")))
-    return reduced(_operators.mean(loss, -1), reduction, like)
+    return _operators.multi_label_soft_margin_loss(input, label, weight, reduction)
 
 
 def multi_margin_loss(

@@ -221,22 +221,21 @@ def batch_norm(
         sized_as("batch_norm", label, tensor(known, "batch_norm", label), shape[channels])
     sized_as("batch_norm", "weight", weight, shape[channels])
     sized_as("batch_norm", "bias", bias, shape[channels])
-    wide, spread = working(of_floats(x, "batch_norm")), along(channels, rank)
-    gain = None if weight is None else factor(weight, spread)  # goes into the scale: a pass over x less
+    of_floats(x, "batch_norm")
     if (not training) if use_global_stats is None else use_global_stats:
-        scale = affine(_operators.rsqrt(factor(running_var, spread) + epsilon), gain, None)
-        normal = _operators.multiply(_operators.subtract(wide, factor(running_mean, spread)), scale)
-    elif meta(x).numel == shape[channels]:
+        return _operators.batch_norm_inference(x, running_mean, running_var, weight, bias, epsilon, channels)
+    if meta(x).numel == shape[channels]:
         same = _operators.assign(x)
         for unused in (weight, bias):
             same = same if unused is None else regardless(same, unused)
         return same
-    else:
-        axes = [a for a in range(rank) if a != channels]
-        normal, mean, variance = standardized(wide, axes, epsilon, gain)
-        with no_grad():
-            follow(running_mean, mean, momentum)
-            follow(running_var, variance, momentum)
+    spread = along(channels, rank)
+    gain = None if weight is None else factor(weight, spread)  # goes into the scale: a pass over x less
+    axes = [a for a in range(rank) if a != channels]
+    normal, mean, variance = standardized(working(x), axes, epsilon, gain)
+    with no_grad():
+        follow(running_mean, mean, momentum)
+        follow(running_var, variance, momentum)
     return rounded(affine(normal, None, bias, spread), x)
 
 
@@ -275,12 +274,7 @@ def instance_norm(
         raise ValueError(f"[instance_norm] x has {axes_text(len(shape))}; want 2 to 5")
     sized_as("instance_norm", "weight", weight, shape[1])
     sized_as("instance_norm", "bias", bias, shape[1])
-    wide = working(of_floats(x, "instance_norm"))
-    if len(shape) == 2 or not all(shape[2:]):  # a channel is one element, and its own mean, or none
-        normal = _operators.subtract(wide, wide)
-    else:
-        normal = along_lines(wide, shape[2:], None, None, eps)[0]
-    return rounded(affine(normal, weight, bias, along(1, len(shape))), x)
+    return _operators.instance_norm(of_floats(x, "instance_norm"), weight, bias, eps)
 
 
 def group_norm(*args: Any, **options: Any) -> Tensor:
@@ -336,15 +330,7 @@ def groups_normalized(
         )
     sized_as("group_norm", "weight", weight, shape[axis])
     sized_as("group_norm", "bias", bias, shape[axis])
-    wide, each = working(of_floats(x, "group_norm")), shape[axis] // groups
-    if axis == 1:
-        parts = reshaped(wide, [shape[0], groups, each * int(np.prod(shape[2:]))])
-        whole_groups = meta(parts).shape[2] > 0
-        normal = along_lines(parts, [meta(parts).shape[2]], None, None, epsilon)[0] if whole_groups else parts
-    else:
-        parts = reshaped(wide, [shape[0], int(np.prod(shape[1:-1])), groups, each])
-        normal = standardized(parts, [1, 3], epsilon)[0]
-    return rounded(affine(reshaped(normal, list(shape)), weight, bias, along(axis, rank)), x)
+    return _operators.group_norm(of_floats(x, "group_norm"), weight, bias, groups, epsilon, axis != 1)
 
 
 setattr(group_norm, "__wrapped__", groups_normalized)  # noqa: B010 (for inspect.signature; no attribute of functions)

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from .. import _operators
 from .._arithmetic import cast
 from .._call import into, renamed
-from .._convert import axis_of, one_number, tensor
-from .._creation import full_0d
+from .._convert import axis_of, described, one_number, tensor
 from .._errors import UnsupportedError, errors_of
 from .._objects import Tensor, meta
 from .._precision import fractional, rounded, working
-from .._statistics import power_norm
 
 if TYPE_CHECKING:
     from .._dtype import DTypeLike
@@ -57,10 +55,13 @@ def normalize(
     Raises:
         ValueError: x is no tensor, or the axis is out of range.
     """
-    wide = fractional(tensor(x, "normalize", "x"))
-    size = power_norm(wide, float(one_number(p, "normalize", "p")), axis, True)
-    least = full_0d(wide, epsilon)
-    return into(out, rounded(_operators.divide(wide, _operators.maximum(size, least)), x))
+    x = floats(x, "normalize", "x")
+    return into(out, _operators.normalize(x, float(one_number(p, "normalize", "p")), axis, epsilon))
+
+
+def floats(x: Tensor, function: str, name: str) -> Tensor:
+    """x, as float32 if it is of integers or of bools."""
+    return x if described(x, function, name).dtype.is_floating else fractional(x)
 
 
 @renamed(dim="axis")
@@ -72,25 +73,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         IndexError: the axis is out of range.
         TypeError: the operands are no floats.
     """
-    lengths = []
     for x, name in ((x1, "x1"), (x2, "x2")):
-        m = meta(tensor(x, "cosine_similarity", name))
+        m = described(x, "cosine_similarity", name)
         if not m.dtype.is_floating:
             raise TypeError(f"[cosine_similarity] {name} is {m.dtype.name}; want a floating-point dtype")
-        lengths.append(m.shape[axis_of("cosine_similarity", axis, len(m.shape), IndexError)])
-    a, b = working(x1), working(x2)
-    both = _operators.sum(_operators.multiply(a, b), axis)
-    if not all(lengths):
-        return rounded(both, x1)
-    # An axis of one element stands for as many equal ones as the other has.
-    sizes = [
-        power_norm(x, 2.0, axis, False) * (max(lengths) / n) ** 0.5
-        if n != max(lengths)
-        else power_norm(x, 2.0, axis, False)
-        for x, n in zip((a, b), lengths)
-    ]
-    least = full_0d(both, eps)
-    return rounded(_operators.divide(both, _operators.maximum(_operators.multiply(*sizes), least)), x1)
+        axis_of("cosine_similarity", axis, len(m.shape), IndexError)
+    return _operators.cosine_similarity(x1, x2, axis, eps)
 
 
 @renamed(input="x", dim="axis")
@@ -123,8 +111,5 @@ def pairwise_distance(
         ValueError: an operand is no tensor, or the shapes do not broadcast.
         TypeError: the dtypes do not promote to one.
     """
-    a, b = fractional(tensor(x, "pairwise_distance", "x")), fractional(tensor(y, "pairwise_distance", "y"))
-    between = _operators.subtract(a, b)
-    if epsilon:
-        between = _operators.add(between, epsilon)
-    return rounded(power_norm(between, float(one_number(p, "pairwise_distance", "p")), -1, keepdim), x)
+    a, b = floats(x, "pairwise_distance", "x"), floats(y, "pairwise_distance", "y")
+    return _operators.pairwise_distance(a, b, float(one_number(p, "pairwise_distance", "p")), epsilon, bool(keepdim))
