@@ -577,4 +577,28 @@
 /* (x - mean) / sqrt(variance + epsilon) * weight + bias, for a mean and a variance of each channel. */
 #define PMPS_OP_BATCH_NORM_INFERENCE 358u
 
+/* sum((x - mean(x))**2) / max(terms - correction, 0) over axes; nan of nothing. */
+#define PMPS_OP_VARIANCE 359u
+
+/* The square root of variance. */
+#define PMPS_OP_STANDARD_DEVIATION 360u
+
+/* The mean over axes of the elements that are not nan; nan if there are none. */
+#define PMPS_OP_MEAN_WITHOUT_NAN 361u
+
+/* x + weight * (y - x). */
+#define PMPS_OP_LERP 370u
+
+/* log(x / (1 - x)); nan outside of [0, 1]. */
+#define PMPS_OP_LOGIT 371u
+
+/* sin(pi * x) / (pi * x), and 1 of 0. */
+#define PMPS_OP_SINC 372u
+
+/* scale_b * tanh(scale_a * x). */
+#define PMPS_OP_STANH 373u
+
+/* sqrt(x * x + y * y), which neither overflows nor underflows on the way. */
+#define PMPS_OP_HYPOT 374u
+
 #endif /* PADDLEMPS_OPS_H */

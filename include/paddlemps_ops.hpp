@@ -1093,6 +1093,46 @@ inline Tensor batch_norm_inference(const Operand& x, const Operand& mean, const 
   return detail::Call(PMPS_OP_BATCH_NORM_INFERENCE).with(x).with(mean).with(variance).with(weight).with(bias).give("epsilon", epsilon).give("axis", axis).one();
 }
 
+/* sum((x - mean(x))**2) / max(terms - correction, 0) over axes; nan of nothing. */
+inline Tensor variance(const Operand& x, Axes axis = {}, double correction = 1, bool keepdim = false) {
+  return detail::Call(PMPS_OP_VARIANCE).with(x).give("axis", axis).give("correction", correction).give("keepdim", keepdim).one();
+}
+
+/* The square root of variance. */
+inline Tensor standard_deviation(const Operand& x, Axes axis = {}, double correction = 1, bool keepdim = false) {
+  return detail::Call(PMPS_OP_STANDARD_DEVIATION).with(x).give("axis", axis).give("correction", correction).give("keepdim", keepdim).one();
+}
+
+/* The mean over axes of the elements that are not nan; nan if there are none. */
+inline Tensor mean_without_nan(const Operand& x, Axes axis = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_MEAN_WITHOUT_NAN).with(x).give("axis", axis).give("keepdim", keepdim).one();
+}
+
+/* x + weight * (y - x). */
+inline Tensor lerp(const Operand& x, const Operand& y, const Operand& weight) {
+  return detail::Call(PMPS_OP_LERP).with(x).with(y).with(weight).one();
+}
+
+/* log(x / (1 - x)); nan outside of [0, 1]. */
+inline Tensor logit(const Operand& x, double eps = 0) {
+  return detail::Call(PMPS_OP_LOGIT).with(x).give("eps", eps).one();
+}
+
+/* sin(pi * x) / (pi * x), and 1 of 0. */
+inline Tensor sinc(const Operand& x) {
+  return detail::Call(PMPS_OP_SINC).with(x).one();
+}
+
+/* scale_b * tanh(scale_a * x). */
+inline Tensor stanh(const Operand& x, double scale_a = 0.67, double scale_b = 1.7159) {
+  return detail::Call(PMPS_OP_STANH).with(x).give("scale_a", scale_a).give("scale_b", scale_b).one();
+}
+
+/* sqrt(x * x + y * y), which neither overflows nor underflows on the way. */
+inline Tensor hypot(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_HYPOT).with(x).with(y).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -84,4 +84,27 @@ var normComposites = composites([]composite{
 			normal = (x - along(mean, x, axis)) * scale
 			affine(normal, none, bias, axis)`,
 	},
+	{
+		// The mean is rounded, so that the differences have a mean of their own, which the second term takes out (Chan, Golub and
+		// LeVeque, Algorithms for Computing the Sample Variance, 1983). The divisor is the number of terms less correction, at least 0.
+		id: 359, kind: Composed, python: Python{Internal: true},
+		formula: `variance(x, axis=ints, correction=1.0, keepdim=false) =
+			difference = x - mean(x, axis=axis, keepdim=true)
+			squares = sum(square(difference), axis=axis, keepdim=keepdim)
+			shift = sum(difference, axis=axis, keepdim=keepdim)
+			terms = numel(x) / numel(squares)
+			divisor = terms > correction ? terms - correction : 0
+			numel(x) == 0 ? squares / 0 : (squares - square(shift) / terms) / divisor`,
+	},
+	{
+		id: 360, kind: Composed, python: Python{Internal: true},
+		formula: `standard_deviation(x, axis=ints, correction=1.0, keepdim=false) = root(variance(x, axis, correction, keepdim))`,
+	},
+	{
+		// The mean of what is not nan.
+		id: 361, kind: Composed, python: Python{Internal: true},
+		formula: `mean_without_nan(x, axis=ints, keepdim=false) =
+			there = like(!isnan(x), x)
+			sum(where(isnan(x), 0, x), axis=axis, keepdim=keepdim) / sum(there, axis=axis, keepdim=keepdim)`,
+	},
 })

@@ -50,8 +50,27 @@ func describedCompositesNorm() []Description {
 		{Name: "instance_norm", Attrs: []string{"what is added to the variance"}, Doc: "(x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each channel of each example."},
 		{Name: "batch_norm_inference", Attrs: []string{"what is added to the variance", "that of the channels"}, Doc: "(x - mean) / sqrt(variance + epsilon) * weight + bias, for a mean and a variance of each channel."},
 	}
+	list = append(list, []Description{
+		{Name: "variance", Attrs: []string{"axes; all where it is left out", "what is taken from the number of terms", "whether reduced axes stay with one element"}, Doc: "sum((x - mean(x))**2) / max(terms - correction, 0) over axes; nan of nothing."},
+		{Name: "standard_deviation", Attrs: []string{"axes; all where it is left out", "what is taken from the number of terms", "whether reduced axes stay with one element"}, Doc: "The square root of variance."},
+		{Name: "mean_without_nan", Attrs: []string{"axes; all where it is left out", "whether reduced axes stay with one element"}, Doc: "The mean over axes of the elements that are not nan; nan if there are none."},
+	}...)
 	for i := range list {
 		list[i].Elsewhere = normsElsewhere
+	}
+	return list
+}
+
+func describedCompositesMath() []Description {
+	list := []Description{
+		{Name: "lerp", Doc: "x + weight * (y - x)."},
+		{Name: "logit", Attrs: []string{"if above 0, x is lowered to 1 - eps and then raised to eps first"}, Doc: "log(x / (1 - x)); nan outside of [0, 1]."},
+		{Name: "sinc", Doc: "sin(pi * x) / (pi * x), and 1 of 0."},
+		{Name: "stanh", Attrs: []string{"factor of x", "factor of the result"}, Doc: "scale_b * tanh(scale_a * x)."},
+		{Name: "hypot", Doc: "sqrt(x * x + y * y), which neither overflows nor underflows on the way."},
+	}
+	for i := range list {
+		list[i].Elsewhere = "tests/python/test_elementwise_functions.py"
 	}
 	return list
 }

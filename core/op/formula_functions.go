@@ -14,6 +14,8 @@ import (
 //	given(x)                 whether an operand or an attribute was given
 //	single(a)                a number as float32 has it: Paddle rounds some factors, whatever the dtype of the tensor
 //	size(x, axis), rank(x)   a dimension of x, and the number of them
+//	is_double(x)             whether x is float64
+//	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
 //	like(x, y)               x in the dtype of y
 //	numel(x)                 how many elements x has
 //	shaped(x, y)             x in the shape of y
@@ -28,7 +30,9 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"along":      broadcastAlong,
 	"class_of":   classOf,
 	"given":      isGiven,
+	"is_double":  func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Float64) },
 	"like":       castLike,
+	"number":     numberLike,
 	"numel":      countElements,
 	"pick":       pickClass,
 	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
@@ -54,6 +58,10 @@ func isGiven(e *evaluation, args []quantity) quantity {
 		return whether(args[0].value.Set())
 	}
 	return whether(!e.Absent(args[0].v))
+}
+
+func numberLike(e *evaluation, args []quantity) quantity {
+	return quantity{v: e.full(&shape.Shape{}, Value{Kind: Float, F: args[1].value.Float64()}, e.TypeOf(args[0].v).DType)}
 }
 
 func castLike(e *evaluation, args []quantity) quantity {

@@ -195,6 +195,14 @@ const (
 	IDGroupNorm                    ID = 356
 	IDInstanceNorm                 ID = 357
 	IDBatchNormInference           ID = 358
+	IDVariance                     ID = 359
+	IDStandardDeviation            ID = 360
+	IDMeanWithoutNan               ID = 361
+	IDLerp                         ID = 370
+	IDLogit                        ID = 371
+	IDSinc                         ID = 372
+	IDStanh                        ID = 373
+	IDHypot                        ID = 374
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -435,4 +443,15 @@ const (
 	InstanceNormEpsilon                   = 0
 	BatchNormInferenceEpsilon             = 0
 	BatchNormInferenceAxis                = 1
+	VarianceAxis                          = 0
+	VarianceCorrection                    = 1
+	VarianceKeepdim                       = 2
+	StandardDeviationAxis                 = 0
+	StandardDeviationCorrection           = 1
+	StandardDeviationKeepdim              = 2
+	MeanWithoutNanAxis                    = 0
+	MeanWithoutNanKeepdim                 = 1
+	LogitEps                              = 0
+	StanhScaleA                           = 0
+	StanhScaleB                           = 1
 )

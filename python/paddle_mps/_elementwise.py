@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
@@ -68,6 +68,12 @@ def of_floats(x: Any, name: str) -> Tensor:
     if not dtype.is_floating:
         raise UnsupportedError(f"[{name}] x is {dtype.name}; want a floating-point tensor")
     given: Tensor = x
+    return given
+
+
+def floats(x: Any, name: str) -> Tensor:
+    """A tensor, as float32 if it is of integers or of bools."""
+    given: Tensor = x if described(x, name, "x").dtype.is_floating else fractional(x)
     return given
 
 
@@ -218,15 +224,9 @@ def lerp(x: Tensor, y: Tensor, weight: float | Tensor, name: str | None = None) 
     if isinstance(weight, float):
         weight = full_0d(x, weight)
     alike(x, tensor(weight, "lerp", "weight"), "lerp")
-    dtype = meta(of_floats(x, "lerp")).dtype
-    if dtype.itemsize == 2:
-        x, y, weight = (_operators.cast(t, float32) for t in (x, y, weight))
-        return _operators.cast(x + weight * (y - x), dtype)
-    result: Tensor = x + weight * (y - x)
-    return result
+    return _operators.lerp(of_floats(x, "lerp"), y, weight)
 
 
-@in_single
 def logit(x: Tensor, eps: float | Tensor | None = None, name: str | None = None) -> Tensor:
     """log(x / (1 - x)); nan outside of [0, 1]. Integers are computed in float32.
 
@@ -237,20 +237,10 @@ def logit(x: Tensor, eps: float | Tensor | None = None, name: str | None = None)
         TypeError: eps is no number.
         ValueError: x is no tensor.
     """
-    x = x if meta(x).dtype.is_floating else fractional(x)
-    eps = None if eps is None else one_number(eps, "logit", "eps", TypeError)
-    if eps is not None and eps > 0:
-        below = _operators.where(x > 1 - eps, full_0d(x, 1 - eps), x)
-        x = _operators.where(below < eps, full_0d(x, eps), below)
-    # Around 0.5, where the quotient is near 1 and its rounding would be all that is left, x - 0.5 is exact, and
-    # x / (1 - x) is 1 + 2 * (x - 0.5) / (1 - x).
-    offset, rest = x - 0.5, 1 - x
-    middle = _operators.abs(offset) <= 0.25
-    offset = _operators.where(middle, offset, full_0d(x, 0))  # log1p of -1 has an infinite slope
-    return _operators.where(middle, _operators.log1p(2 * offset / rest), _operators.log(x / rest))
+    x = floats(x, "logit")
+    return _operators.logit(x, 0.0 if eps is None else one_number(eps, "logit", "eps", TypeError))
 
 
-@in_single
 def sinc(x: Tensor, name: str | None = None) -> Tensor:
     """sin(pi * x) / (pi * x), and 1 of 0. The error is absolute: some units in the last place of 1.
 
@@ -258,14 +248,11 @@ def sinc(x: Tensor, name: str | None = None) -> Tensor:
         TypeError: x is no floating-point tensor.
         ValueError: x is no tensor.
     """
-    if not meta(x).dtype.is_floating:
+    if not described(x, "sinc", "x").dtype.is_floating:
         raise TypeError(f"[sinc] x is {meta(x).dtype.name}; want a floating-point tensor")
-    zero = x == 0
-    angle = _operators.where(zero, full_0d(x, 1), x * math.pi)  # the gradient of a quotient of zeros would be nan
-    return _operators.where(zero, full_0d(x, 1), _operators.sin(angle) / angle)
+    return _operators.sinc(x)
 
 
-@in_single
 def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None) -> Tensor:
     """scale_b * tanh(scale_a * x). Integers are computed in float32.
 
@@ -273,8 +260,7 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
         ValueError: x is no tensor.
     """
     real("stanh", "scale_a", scale_a), real("stanh", "scale_b", scale_b)
-    result: Tensor = scale_b * _operators.tanh(scale_a * x)
-    return result
+    return _operators.stanh(floats(x, "stanh"), scale_a, scale_b)
 
 
 def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
@@ -599,31 +585,9 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         ValueError: the shapes do not broadcast.
     """
     first, second = meta(of_tensor(x, "hypot")).dtype, meta(of_tensor(y, "hypot", "y")).dtype
-    if first is second and first.is_floating and first.itemsize == 2:
-        return _operators.cast(hypot(_operators.cast(x, float32), _operators.cast(y, float32)), first)
     if first.is_complex or first.is_floating is not second.is_floating:
         return _grad.root(_operators.square(x) + _operators.square(y))
-    if not first.is_floating:
-        x, y = fractional(x), fractional(y)
-    largest = _operators.maximum(_operators.abs(x.detach()), _operators.abs(y.detach()))
-    far = SQUARES[meta(largest).dtype.itemsize]
-    one = full_0d(largest, 1)
-    scale = _operators.where(largest < far.low, full_0d(largest, far.up), one)
-    scale = _operators.where(largest > far.high, full_0d(largest, far.down), scale)
-    scaled = [_operators.square(_operators.multiply(v, scale)) for v in (x, y)]
-    return _operators.divide(_grad.root(scaled[0] + scaled[1]), scale)
-
-
-class Squares(NamedTuple):
-    """Numbers whose squares are far from the ends of a dtype, and factors for those below and above."""
-
-    low: float
-    high: float
-    up: float
-    down: float
-
-
-SQUARES = {4: Squares(2.0**-40, 2.0**60, 2.0**100, 2.0**-70), 8: Squares(2.0**-450, 2.0**500, 2.0**600, 2.0**-600)}
+    return _operators.hypot(floats(x, "hypot"), floats(y, "hypot"))
 
 
 def copysign(

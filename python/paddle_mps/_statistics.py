@@ -19,7 +19,7 @@ from ._creation import full_0d
 from ._errors import UnsupportedError, errors_of
 from ._inplace import in_place
 from ._objects import Tensor, meta
-from ._precision import fractional, number_of_terms, rounded, working
+from ._precision import fractional, number_of_terms, rounded
 from ._singular import svdvals
 
 if TYPE_CHECKING:
@@ -78,26 +78,17 @@ def var(
     x = tensor(x, "var", "x")
     if meta(x).dtype.is_complex:
         raise UnsupportedError(f"[var] x is {meta(x).dtype.name}; want real numbers")
-    squares = summed_squares(working(x), axis, keepdim)
-    divisor = number_of_terms(x, squares) - lost if meta(x).numel else 0.0
+    if meta(x).dtype.is_floating:
+        result = _operators.variance(x, axis, lost, keepdim)
+        divisor = number_of_terms(x, result) - lost if meta(x).numel else 0.0
+    else:
+        difference = _operators.subtract(x, _operators.mean(x, axis, True))
+        squares = _operators.sum(_operators.square(difference), axis, meta(x).dtype, keepdim)
+        divisor = number_of_terms(x, squares) - lost if meta(x).numel else 0.0
+        result = cast(_operators.divide(squares, max(divisor, 0.0)), meta(x).dtype)
     if divisor <= 0 and lost:
         warnings.warn("[var] the degrees of freedom are at most 0", stacklevel=4)
-    return into(out, cast(_operators.divide(squares, max(divisor, 0.0)), meta(x).dtype))
-
-
-def summed_squares(x: Tensor, axis: Ints | None, keepdim: bool) -> Tensor:
-    """The sum of the squared differences from the mean.
-
-    The mean is rounded to the dtype, so that the differences have a mean of their own, which the second term
-    takes out (Chan, Golub and LeVeque, Algorithms for Computing the Sample Variance, 1983).
-    """
-    dtype = meta(x).dtype
-    difference = _operators.subtract(x, _operators.mean(x, axis, True))
-    squares = _operators.sum(_operators.square(difference), axis, dtype, keepdim)
-    if not dtype.is_floating or not meta(squares).numel:
-        return squares
-    shift = _operators.sum(difference, axis, dtype, keepdim)
-    return _operators.subtract(squares, _operators.square(shift) / max(number_of_terms(x, squares), 1))
+    return into(out, result)
 
 
 @errors_of("var")
@@ -119,7 +110,12 @@ def std(
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
     x = tensor(x, "std", "x")
-    return rounded(_grad.root(var(working(x), axis, unbiased, keepdim)), x)
+    if not meta(x).dtype.is_floating:
+        return _grad.root(var(x, axis, unbiased, keepdim))
+    result = _operators.standard_deviation(x, axis, float(unbiased), keepdim)
+    if unbiased and number_of_terms(x, result) <= 1:
+        warnings.warn("[var] the degrees of freedom are at most 0", stacklevel=4)
+    return result
 
 
 @renamed(input="x", dim="axis")
@@ -212,10 +208,7 @@ def nanmean(x: Tensor, axis: Ints | None = None, keepdim: bool = False, name: st
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
     x = tensor(x, "nanmean", "x")
-    wide = fractional(x)
-    there = _operators.logical_not(_operators.isnan(wide))
-    count = cast(_operators.sum(there, axis, None, keepdim), meta(wide).dtype)
-    return rounded(_operators.divide(_operators.sum(without_nan(wide), axis, None, keepdim), count), x)
+    return _operators.mean_without_nan(x if meta(x).dtype.is_floating else fractional(x), axis, keepdim)
 
 
 def count_nonzero(x: Tensor, axis: Ints | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:

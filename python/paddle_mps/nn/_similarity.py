@@ -8,9 +8,10 @@ from .. import _operators
 from .._arithmetic import cast
 from .._call import into, renamed
 from .._convert import axis_of, described, one_number, tensor
+from .._elementwise import floats
 from .._errors import UnsupportedError, errors_of
 from .._objects import Tensor, meta
-from .._precision import fractional, rounded, working
+from .._precision import rounded, working
 
 if TYPE_CHECKING:
     from .._dtype import DTypeLike
@@ -55,13 +56,8 @@ def normalize(
     Raises:
         ValueError: x is no tensor, or the axis is out of range.
     """
-    x = floats(x, "normalize", "x")
+    x = floats(x, "normalize")
     return into(out, _operators.normalize(x, float(one_number(p, "normalize", "p")), axis, epsilon))
-
-
-def floats(x: Tensor, function: str, name: str) -> Tensor:
-    """x, as float32 if it is of integers or of bools."""
-    return x if described(x, function, name).dtype.is_floating else fractional(x)
 
 
 @renamed(dim="axis")
@@ -111,5 +107,5 @@ def pairwise_distance(
         ValueError: an operand is no tensor, or the shapes do not broadcast.
         TypeError: the dtypes do not promote to one.
     """
-    a, b = floats(x, "pairwise_distance", "x"), floats(y, "pairwise_distance", "y")
+    a, b = floats(x, "pairwise_distance"), floats(y, "pairwise_distance")
     return _operators.pairwise_distance(a, b, float(one_number(p, "pairwise_distance", "p")), epsilon, bool(keepdim))

@@ -1,0 +1,420 @@
+"""Every row that is a formula without a NumPy oracle in its description, against NumPy: answers and gradients.
+
+A row without an entry in ORACLES fails. Gradients are compared with central differences of the oracle in float64, so that neither
+the formula nor a rule of a gradient is on both sides. Operands come contiguous and as views, calls eager, repeated (the second
+call of a kind is one program) and traced.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import paddle_mps as paddle
+from paddle_mps import _operators as ops
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
+FORMULAS = [
+    name
+    for file in sorted((ROOT / "core/op").glob("composites_*.go"))
+    for name in re.findall(r"formula: *`(\w+)\(", file.read_text())
+]
+ROWS = [name for name in FORMULAS if not TABLE[name]["numpy"] and name != "glu"]  # glu is in test_composites.py
+
+rng = np.random.default_rng(31)
+
+
+def floats(*shape: int) -> Any:
+    return rng.standard_normal(shape)
+
+
+def shares(*shape: int) -> Any:
+    return rng.uniform(0.05, 0.95, shape)
+
+
+def signs(*shape: int) -> Any:
+    return rng.choice([-1.0, 1.0], shape)
+
+
+def bits(*shape: int) -> Any:
+    return rng.choice([0.0, 1.0], shape)
+
+
+def reduced(loss: Any, reduction: str) -> Any:
+    return {"mean": np.mean, "sum": np.sum, "none": lambda x: x}[reduction](loss)
+
+
+def smooth_l1(x: Any, y: Any, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True) -> Any:
+    d = np.abs(x - y)
+    loss = np.where(d < delta, 0.5 * d * d, delta * (d - 0.5 * delta))
+    return reduced(loss if is_huber else loss / delta, reduction)
+
+
+def kl_div(x: Any, y: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    with np.errstate(all="ignore"):
+        loss = np.exp(y) * (y - x) if log_target else np.where(y > 0, y * (np.log(y) - x), 0)
+    return np.sum(loss) / len(x) if reduction == "batchmean" else reduced(loss, reduction)
+
+
+def poisson(x: Any, y: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean") -> Any:
+    loss = np.exp(x) - y * x if log_input else x - y * np.log(x + eps)
+    with np.errstate(all="ignore"):
+        more = np.where(y > 1, y * np.log(y) - y + 0.5 * np.log(2 * np.pi * y), 0)
+    return reduced(loss + more if full else loss, reduction)
+
+
+def gaussian(x: Any, y: Any, v: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Any:
+    v = np.maximum(v, eps)
+    return reduced(0.5 * (np.log(v) + (x - y) ** 2 / v) + (0.5 * np.log(2 * np.pi) if full else 0), reduction)
+
+
+def hinge(x: Any, y: Any, margin: float = 1.0, reduction: str = "mean") -> Any:
+    return reduced(np.where(y == 1, x, np.where(y == -1, np.maximum(margin - x, 0), 0)), reduction)
+
+
+def label_smooth(y: Any, prior: Any, epsilon: float = 0.1) -> Any:
+    return (1 - epsilon) * y + epsilon * (1 / y.shape[-1] if prior is None else np.ravel(prior))
+
+
+def entropy(p: Any, y: Any, weight: Any, least: float = 1e-12, reduction: str = "mean") -> Any:
+    return reduced(-(y * np.log(p) + (1 - y) * np.log1p(-p)) * (1 if weight is None else weight), reduction)
+
+
+def chance(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def entropy_of_logits(x: Any, y: Any, weight: Any, pos: Any, reduction: str = "mean") -> Any:
+    loss = -(y * np.log(chance(x)) * (1 if pos is None else pos) + (1 - y) * np.log(chance(-x)))
+    return reduced(np.where(y == -100, 0, loss * (1 if weight is None else weight)), reduction)
+
+
+def focal(x: Any, y: Any, normalizer: Any, alpha: float = 0.25, gamma: float = 2.0, reduction: str = "sum") -> Any:
+    p = chance(x)
+    right = p * y + (1 - p) * (1 - y)
+    loss = (alpha * y + (1 - alpha) * (1 - y)) * (1 - right) ** gamma * entropy_of_logits(x, y, None, None, "none")
+    return reduced(loss if normalizer is None else loss / normalizer, reduction)
+
+
+def multi_label(x: Any, y: Any, weight: Any, reduction: str = "mean") -> Any:
+    return reduced(entropy_of_logits(x, y, weight, None, "none").mean(-1), reduction)
+
+
+def cosine_loss(a: Any, b: Any, y: Any, margin: float = 0.0, reduction: str = "mean") -> Any:
+    cosine = (a * b).sum(-1) / np.sqrt(((a * a).sum(-1) + 1e-11) * ((b * b).sum(-1) + 1e-11))
+    return reduced(np.where(y == 1, 1 - cosine, np.where(y == -1, np.maximum(cosine - margin, 0), 0)), reduction)
+
+
+def norm(x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False) -> Any:
+    axis = None if axis is None else tuple(axis)
+    size = np.abs(x)
+    if p in (np.inf, -np.inf):
+        return (np.max if p > 0 else np.min)(size, axis=axis, keepdims=keepdim)
+    if p == 0:
+        return np.sum(x != 0, axis=axis, keepdims=keepdim) + 0.0
+    return np.sum(size**p, axis=axis, keepdims=keepdim) ** (1 / p)
+
+
+def distance(x: Any, y: Any, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False) -> Any:
+    return norm(x - y + epsilon, p, (-1,), keepdim)
+
+
+def triplet(
+    x: Any, near: Any, far: Any, margin: float = 1.0, p: float = 2.0, e: float = 1e-6, swap: bool = False, reduction: str = "mean"
+) -> Any:
+    apart = distance(x, far, p, e)
+    apart = np.minimum(apart, distance(near, far, p, e)) if swap else apart
+    return reduced(np.maximum(distance(x, near, p, e) - apart + margin, 0), reduction)
+
+
+def nll(x: Any, y: Any, weight: Any, ignore: int = -100, reduction: str = "mean") -> Any:
+    kept = y != ignore
+    safe = np.where(kept, y, 0)
+    weights = kept * (1.0 if weight is None else weight[safe])
+    loss = -np.take_along_axis(x, np.expand_dims(safe, 1), 1).squeeze(1) * weights
+    return loss.sum() / weights.sum() if reduction == "mean" else reduced(loss, reduction)
+
+
+def logsumexp(x: Any, axis: Any = None, keepdim: bool = False) -> Any:
+    return np.log(np.sum(np.exp(x), axis=None if axis is None else tuple(axis), keepdims=keepdim))
+
+
+def along(w: Any, rank: int, axis: int) -> Any:
+    return w.reshape([-1 if a == axis % rank else 1 for a in range(rank)])
+
+
+def affine(x: Any, weight: Any, bias: Any, axis: int) -> Any:
+    x = x if weight is None else x * along(weight, x.ndim, axis)
+    return x if bias is None else x + along(bias, x.ndim, axis)
+
+
+def standard(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+
+
+def group_norm(x: Any, w: Any, b: Any, groups: int = 1, epsilon: float = 1e-5, last: bool = False) -> Any:
+    y = np.moveaxis(x, -1, 1) if last else x
+    y = standard(y.reshape(len(x), groups, -1), (2,), epsilon).reshape(y.shape)
+    return affine(np.moveaxis(y, 1, -1) if last else y, w, b, -1 if last else 1)
+
+
+def batch_norm(x: Any, mean: Any, variance: Any, w: Any, b: Any, epsilon: float = 1e-5, axis: int = 1) -> Any:
+    y = (x - along(mean, x.ndim, axis)) / np.sqrt(along(variance, x.ndim, axis) + epsilon)
+    return affine(y, w, b, axis)
+
+
+def variance(x: Any, axis: Any = None, correction: float = 1.0, keepdim: bool = False) -> Any:
+    return np.var(x, axis=None if axis is None else tuple(axis), ddof=correction, keepdims=keepdim)
+
+
+def similarity(a: Any, b: Any, axis: int = 1, eps: float = 1e-8) -> Any:
+    a, b = np.broadcast_arrays(a, b)
+    return (a * b).sum(axis) / np.maximum(norm(a, 2, (axis,)) * norm(b, 2, (axis,)), eps)
+
+
+class Oracle(NamedTuple):
+    """What a row should answer, operands that it has an answer and a slope for, and attributes to try.
+
+    Attributes:
+        fixed: operands of which no gradient is asked: labels.
+    """
+
+    numpy: Callable[..., Any]
+    operands: Callable[[], list[Any]]
+    settings: list[list[Any]]
+    fixed: tuple[int, ...] = ()
+
+
+TWO = lambda: [floats(3, 4), floats(3, 4)]  # noqa: E731
+EACH = [["mean"], ["sum"], ["none"]]
+
+ORACLES: dict[str, Oracle] = {
+    "mse_loss": Oracle(lambda x, y, r="mean": reduced((x - y) ** 2, r), TWO, EACH),
+    "square_error_cost": Oracle(lambda x, y: (x - y) ** 2, TWO, [[]]),
+    "l1_loss": Oracle(lambda x, y, r="mean": reduced(np.abs(x - y), r), TWO, EACH),
+    "smooth_l1_loss": Oracle(smooth_l1, TWO, [["mean", 1.0, True], ["none", 0.3, True], ["sum", 0.3, False]]),
+    "log_loss": Oracle(
+        lambda x, y, e=1e-4: -y * np.log(x + e) - (1 - y) * np.log(1 - x + e), lambda: [shares(5, 1), shares(5, 1)], [[], [0.01]]
+    ),
+    "kl_div": Oracle(
+        kl_div, lambda: [floats(3, 4), shares(3, 4)], [["mean"], ["batchmean"], ["none", True], ["sum"]]
+    ),
+    "poisson_nll_loss": Oracle(
+        poisson, lambda: [shares(3, 4), 3 * shares(3, 4)], [[], [False, True, 1e-8, "sum"], [True, True, 1e-8, "none"]]
+    ),
+    "gaussian_nll_loss": Oracle(
+        gaussian, lambda: [floats(3, 4), floats(3, 4), shares(3, 4)], [[], [True, 1e-6, "sum"], [False, 0.01, "none"]]
+    ),
+    "margin_ranking_loss": Oracle(
+        lambda x, y, z, m=0.0, r="mean": reduced(np.maximum(z * (y - x) + m, 0), r),
+        lambda: [floats(3, 4), floats(3, 4), signs(3, 4)],
+        [[], [0.5, "none"]],
+        (2,),
+    ),
+    "hinge_embedding_loss": Oracle(hinge, lambda: [floats(3, 4), signs(3, 4)], [[], [0.5, "none"]], (1,)),
+    "soft_margin_loss": Oracle(
+        lambda x, y, r="mean": reduced(np.log1p(np.exp(-y * x)), r), lambda: [floats(3, 4), signs(3, 4)], EACH, (1,)
+    ),
+    "label_smooth": Oracle(label_smooth, lambda: [shares(3, 4), None if rng.random() < 0.5 else shares(1, 4)], [[], [0.3]]),
+    "binary_cross_entropy_loss": Oracle(
+        entropy, lambda: [shares(3, 4), shares(3, 4), shares(4)], [[], [1e-12, "sum"], [1e-12, "none"]]
+    ),
+    "binary_cross_entropy_with_logits": Oracle(
+        entropy_of_logits, lambda: [floats(3, 4), shares(3, 4), shares(3, 4), shares(4)], EACH
+    ),
+    "sigmoid_focal_loss": Oracle(
+        focal, lambda: [floats(3, 4), bits(3, 4), shares(1)], [[], [0.4, 0.5, "none"], [0.25, 3.0, "mean"]], (1,)
+    ),
+    "multi_label_soft_margin_loss": Oracle(multi_label, lambda: [floats(3, 4), bits(3, 4), shares(4)], EACH, (1,)),
+    "cosine_embedding_loss": Oracle(
+        cosine_loss, lambda: [floats(3, 4), floats(3, 4), signs(3)], [[], [0.2, "none"], [0.0, "sum"]], (2,)
+    ),
+    "triplet_margin_loss": Oracle(
+        triplet,
+        lambda: [floats(3, 4), floats(3, 4), floats(3, 4)],
+        [[], [3.0, 1.0, 1e-6, True, "none"], [5.0, 3.0, 1e-6, False, "sum"], [5.0, float("inf"), 1e-6, True, "sum"]],
+    ),
+    "nll_loss": Oracle(
+        nll,
+        lambda: [floats(5, 4, 2), rng.integers(0, 4, (5, 2)), shares(4)],
+        [[-100, "mean"], [2, "mean"], [1, "none"], [-100, "sum"]],
+        (1,),
+    ),
+    "root": Oracle(lambda x, p=0.5: x**p, lambda: [shares(3, 4)], [[], [0.3]]),
+    "p_norm": Oracle(
+        norm,
+        lambda: [floats(3, 4, 2)],
+        [[], [3.0, [1], True], [1.0, [0, 2], False], [float("inf"), [-1], False], [float("-inf"), [1], True], [0.0, [1], False]],
+    ),
+    "logsumexp": Oracle(logsumexp, lambda: [floats(3, 4, 2)], [[], [[1], True], [[0, -1], False]]),
+    "normalize": Oracle(
+        lambda x, p=2.0, a=1, e=1e-12: x / np.maximum(norm(x, p, (a,), True), e), lambda: [floats(3, 4, 2)], [[], [1.0, -1], [3.0, 0]]
+    ),
+    "cosine_similarity": Oracle(similarity, lambda: [floats(3, 4), floats(3, 4) if rng.random() < 0.5 else floats(3, 1)], [[], [0]]),
+    "pairwise_distance": Oracle(distance, TWO, [[], [1.0, 0.0, True], [3.0, 1e-3, False]]),
+    "group_norm": Oracle(
+        group_norm, lambda: [floats(2, 4, 3, 4), floats(4), floats(4)], [[2], [4, 1e-3], [2, 1e-5, True], [1, 1e-5, False]]
+    ),
+    "instance_norm": Oracle(
+        lambda x, w, b, e=1e-5: affine(standard(x, (2, 3), e), w, b, 1), lambda: [floats(2, 3, 4, 2), floats(3), floats(3)], [[], [0.1]]
+    ),
+    "batch_norm_inference": Oracle(
+        batch_norm, lambda: [floats(2, 4, 3, 4), floats(4), shares(4), floats(4), floats(4)], [[], [0.1, -1]]
+    ),
+    "variance": Oracle(variance, lambda: [floats(3, 4, 2)], [[], [[1], 0.0, True], [[0, 2], 1.0, False]]),
+    "standard_deviation": Oracle(
+        lambda *a: np.sqrt(variance(*a)), lambda: [floats(3, 4, 2)], [[], [[1], 0.0, True], [[0, 2], 1.0, False]]
+    ),
+    "mean_without_nan": Oracle(
+        lambda x, a=None, k=False: np.nanmean(x, axis=None if a is None else tuple(a), keepdims=k),
+        lambda: [np.where(rng.random((3, 4)) < 0.2, np.nan, floats(3, 4))],
+        [[], [[0], True]],
+    ),
+    "lerp": Oracle(lambda x, y, w: x + w * (y - x), lambda: [floats(3, 4), floats(4), floats(3, 1)], [[]]),
+    "logit": Oracle(
+        lambda x, e=0.0: np.log(np.clip(x, e, 1 - e) / (1 - np.clip(x, e, 1 - e))), lambda: [shares(3, 4)], [[], [0.2]]
+    ),
+    "sinc": Oracle(np.sinc, lambda: [floats(3, 4)], [[]]),
+    "stanh": Oracle(lambda x, a=0.67, b=1.7159: b * np.tanh(a * x), lambda: [floats(3, 4)], [[], [2.0, -0.5]]),
+    "hypot": Oracle(np.hypot, lambda: [floats(3, 4), floats(4)], [[]]),
+}  # fmt: skip
+
+CASES = [pytest.param(name, setting, id=f"{name}-{i}") for name, o in ORACLES.items() for i, setting in enumerate(o.settings)]
+
+
+def test_every_formula_has_an_oracle() -> None:
+    assert len(FORMULAS) > 40 and len(set(FORMULAS)) == len(FORMULAS)
+    assert set(ROWS) == set(ORACLES)
+
+
+def tensors(arrays: list[Any], dtype: str, place: str, view: bool) -> list[Any]:
+    """Operands; as views they are neither contiguous nor at the beginning of their memory."""
+    made = []
+    for a in arrays:
+        if a is None:
+            made.append(None)
+            continue
+        a = np.asarray(a)
+        t = paddle.to_tensor(a if a.dtype != "float64" or dtype == "float64" else a.astype("float32"), place=place)
+        t = t if a.dtype != "float64" or dtype == "float64" else t.astype(dtype)
+        if view and t.ndim > 1:
+            order = list(range(t.ndim))[::-1]
+            t = paddle.concat([paddle.zeros([1, *t.transpose(order).shape[1:]], t.dtype).to(place), t.transpose(order)])[1:]
+            t = t.transpose(order)
+        made.append(t)
+    return made
+
+
+def call(name: str, operands: list[Any], setting: list[Any]) -> Any:
+    row = TABLE[name]
+    defaults = [a["default"] for a in row["attrs"]][len(setting) :]
+    return getattr(ops, name)(*operands, *setting, *defaults)
+
+
+PLACES = ["cpu", "mps:0"]
+
+
+@pytest.fixture(params=PLACES)
+def place(request: Any) -> str:
+    if request.param != "cpu" and not paddle.device.mps.device_count():
+        pytest.skip("no mps device")
+    return str(request.param)
+
+
+@pytest.mark.parametrize(("name", "setting"), CASES)
+def test_answers(name: str, setting: list[Any], place: str) -> None:
+    arrays = ORACLES[name].operands()
+    bounds = {"float32": 1e-5, "float16": 2e-2, "bfloat16": 1e-1, "float64": 1e-12}
+    for dtype, bound in bounds.items():
+        if dtype == "float64" and place != "cpu":
+            continue
+        for view in (False, True):
+            given = tensors(arrays, dtype, place, view)
+            first = call(name, given, setting)
+            held = [None if t is None else t.astype("float32").numpy() if t.dtype != paddle.float64 else t.numpy() for t in given]
+            wide = [h if h is None or h.dtype != "float32" or a.dtype != "float64" else h.astype("float64") for h, a in zip(held, arrays)]
+            wide = [a if a is not None and a.dtype.kind == "i" else h for h, a in zip(wide, arrays)]
+            exact = np.asarray(ORACLES[name].numpy(*wide, *setting))
+            assert first.dtype == getattr(paddle, dtype) and list(first.shape) == list(exact.shape)
+            got = first.astype("float64" if place == "cpu" else "float32").numpy()
+            np.testing.assert_allclose(got, exact, rtol=bound, atol=bound * max(1, np.nanmax(np.abs(exact), initial=0)))
+            for _ in range(2):  # the second call of a kind is one program
+                np.testing.assert_array_equal(call(name, given, setting).numpy(), first.numpy())
+            traced = paddle.jit.to_static(lambda *t: call(name, list(t), setting))
+            if None not in given:
+                np.testing.assert_array_equal(traced(*given).numpy(), first.numpy())
+
+
+def slopes(function: Callable[..., Any], arrays: list[Any], wanted: list[int], weights: Any) -> list[Any]:
+    """The gradients of the weighted sum of results, by central differences."""
+    found = []
+    for i in wanted:
+        slope = np.zeros_like(arrays[i])
+        for at in np.ndindex(*arrays[i].shape):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [None if a is None else np.array(a) for a in arrays]
+                moved[i][at] += step
+                ends.append(np.nansum(function(*moved) * weights))
+            slope[at] = (ends[0] - ends[1]) / 2e-6
+        found.append(slope)
+    return found
+
+
+@pytest.mark.parametrize(("name", "setting"), CASES)
+def test_gradients(name: str, setting: list[Any]) -> None:
+    oracle = ORACLES[name]
+    if TABLE[name]["name"] == "p_norm" and setting[:1] == [0.0]:
+        pytest.skip("a step function")
+    arrays = oracle.operands()
+    wanted = [i for i, a in enumerate(arrays) if a is not None and i not in oracle.fixed]
+    weights = rng.uniform(0.5, 2, np.shape(oracle.numpy(*arrays, *setting)))
+    exact = slopes(lambda *a: oracle.numpy(*a, *setting), arrays, wanted, weights)
+
+    def gradients(*t: Any) -> Any:
+        result = call(name, list(t), setting)
+        return paddle.grad((result * paddle.to_tensor(weights)).sum(), [t[i] for i in wanted], retain_graph=True)
+
+    for view in (False, True):
+        given = tensors(arrays, "float64", "cpu", view)
+        for i in wanted:
+            given[i].stop_gradient = False
+        for _ in range(3):
+            for got, want in zip(gradients(*given), exact):
+                np.testing.assert_allclose(got.numpy(), np.nan_to_num(want), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(("name", "setting"), CASES)
+def test_gradients_of_gradients(name: str, setting: list[Any]) -> None:
+    """Along a random direction: the derivative of the gradient is the difference of two gradients."""
+    oracle = ORACLES[name]
+    arrays = oracle.operands()
+    wanted = [i for i, a in enumerate(arrays) if a is not None and i not in oracle.fixed]
+    directions = {i: floats(*arrays[i].shape) for i in wanted}
+
+    def gradient(step: float, create: bool = False) -> tuple[Any, Any]:
+        moved = [None if a is None else np.array(a) + step * directions.get(i, 0) for i, a in enumerate(arrays)]
+        given = tensors(moved, "float64", "cpu", False)
+        for i in wanted:
+            given[i].stop_gradient = False
+        result = call(name, given, setting)
+        return given, paddle.grad((result * result).sum(), [given[i] for i in wanted], create_graph=create, allow_unused=True)
+
+    given, first = gradient(0.0, create=True)
+    total = sum((g * paddle.to_tensor(np.asarray(directions[i]))).sum() for i, g in zip(wanted, first))
+    if total.stop_gradient:
+        pytest.skip("the gradient is the same for all operands")
+    second = paddle.grad(total, [given[i] for i in wanted], allow_unused=True)
+    got = sum(0 if s is None else float((s * paddle.to_tensor(np.asarray(directions[i]))).sum()) for i, s in zip(wanted, second))
+    ends = [
+        sum(float((g * paddle.to_tensor(np.asarray(directions[i]))).sum()) for i, g in zip(wanted, gradient(step)[1]))
+        for step in (1e-6, -1e-6)
+    ]
+    np.testing.assert_allclose(got, (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-4)
