@@ -48,7 +48,7 @@ func composites(list []composite) []Row {
 
 // row is the composite as a row of the table.
 func (k *composite) row() Row {
-	f := parseFormula(k.formula)
+	f := readSignature(k.formula)
 	if k.kind == 0 {
 		k.kind = Unary
 	}
@@ -60,17 +60,17 @@ func (k *composite) row() Row {
 	}
 	f.asFirst = k.asFirst
 	if k.gradient != "" {
-		f.parseGradient(k.gradient)
+		f.gradient = f.slope(k.gradient)
 	}
 	return Row{
 		ID: k.id, Name: f.name, Kind: k.kind, In: f.in, Attrs: f.attrs, Accepts: dtype.Floats, Infer: k.infer,
-		Lower: lowerToCalls, Calls: f.rounded, Grad: Grad{Rule: gradOfComposite, Reads: ReadsX | ReadsY | ReadsZ}, pullback: f.pullback(k.id, k.kind),
+		Lower: lowerToCalls, Calls: f.rounded, Grad: Grad{Rule: gradOfComposite, Reads: ReadsX | ReadsY | ReadsZ}, formula: f, pullback: f.pullback(k.id, k.kind),
 		Python: k.python, ONNX: k.onnx, Tolerance: k.tolerance,
 	}
 }
 
 // IsComposite reports whether the row is made of a composite: a device has no kernels for it.
-func (row *Row) IsComposite() bool { return row.pullback != nil }
+func (row *Row) IsComposite() bool { return row.formula != nil }
 
 // rounded is the calls of the row: those of the formula, with halves computed in float32, and rounded to at the end.
 func (f *formula) rounded(c *Calls, in []Var, at Attrs) []Var {

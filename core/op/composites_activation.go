@@ -7,7 +7,9 @@ package op
 //
 // Tolerances follow from those of the calls. k units in the last place are a relative error of up to k * 2**-23, and a relative
 // error of k * 2**-23 is up to 2 k units: errors of factors add up as relative errors. Halves are rounded once, from float32.
-var activationComposites = composites([]composite{
+var activationComposites = composites(activationFormulas)
+
+var activationFormulas = []composite{
 	{
 		// expm1 and a product: 2 (2 + 0.5); on Metal 2 (15 + 0.5). Above zero the exponential would overflow.
 		id: 300, infer: likeX, python: functionInPlace, onnx: "Elu-6",
@@ -124,7 +126,7 @@ var activationComposites = composites([]composite{
 			given(y) ? silu(x) * y : silu(split(x, [2], -1)[0]) * split(x, [2], -1)[1]`,
 		tolerance: Tolerance{Float32: 5, Float64: 9, Half: 1, Metal: 23},
 	},
-})
+}
 
 var (
 	functionByHand  = Python{Module: "nn.functional", ByHand: true}

@@ -4,7 +4,9 @@ package op
 //
 // Where an operand meets a logarithm or a root at the end of its domain, where() puts a harmless number in its place in front of
 // the call and not only behind it, because the gradient of the call would be infinite there, and 0 times that is nan.
-var lossComposites = composites([]composite{
+var lossComposites = composites(lossFormulas)
+
+var lossFormulas = []composite{
 	{
 		id: 320, kind: Composed, python: function,
 		formula: `mse_loss(input, label, reduction="mean") = reduced(square(input - label), reduction)`,
@@ -158,4 +160,4 @@ var lossComposites = composites([]composite{
 			total = sum(weights)
 			reduction == "mean" ? sum(loss) / where(total == 0, 1, total) : reduced(squeeze(loss, [1]), reduction)`,
 	},
-})
+}

@@ -1,7 +1,9 @@
 package op
 
 // Functions of elements that are formulas of others. Paddle has them as functions and as methods.
-var mathComposites = composites([]composite{
+var mathComposites = composites(mathFormulas)
+
+var mathFormulas = []composite{
 	{
 		id: 370, kind: Composed, python: byHandInPlace,
 		formula: `lerp(x, y, weight) = x + weight * (y - x)`,
@@ -42,4 +44,4 @@ var mathComposites = composites([]composite{
 			scale = where(most > high, number(most, wide ? 2.0 ** -600 : 2.0 ** -70), up)
 			root(square(x * scale) + square(y * scale)) / scale`,
 	},
-})
+}

@@ -2,7 +2,9 @@ package op
 
 // Norms, distances and normalizations. Statistics are computed from differences to the mean: the difference of the mean of
 // squares and the square of the mean would cancel.
-var normComposites = composites([]composite{
+var normComposites = composites(normFormulas)
+
+var normFormulas = []composite{
 	{
 		// A root whose gradient at 0 is 0, as that of a norm, and not infinite.
 		id: 350, infer: likeX, python: Python{Internal: true},
@@ -107,4 +109,4 @@ var normComposites = composites([]composite{
 			there = like(!isnan(x), x)
 			sum(where(isnan(x), 0, x), axis=axis, keepdim=keepdim) / sum(there, axis=axis, keepdim=keepdim)`,
 	},
-})
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A formula is the text of a composite: what it is called with, and the calls that it is made of.
@@ -33,8 +34,10 @@ type formula struct {
 	name     string
 	in       []Input
 	attrs    []Attr
-	lines    []line
-	asFirst  bool     // see composite
+	asFirst  bool   // see composite
+	text     string // of the lines
+	read     sync.Once
+	body     []line   // of text, once that was read
 	gradient *formula // of the only operand, whose operands are that and dy; nil: that of the calls
 }
 
@@ -66,23 +69,31 @@ const (
 	isList
 )
 
-// parseFormula reads the text of a composite. Texts stand in the source, so that what is wrong with one is a panic.
-func parseFormula(text string) *formula {
+// readSignature reads the text of a composite up to its first =. Texts stand in the source, so that what is wrong with one is a
+// panic.
+func readSignature(text string) *formula {
 	p := formulaParser{text: text}
 	p.next()
 	f := &formula{name: p.word()}
 	p.signature(f)
 	p.want("=")
-	p.lines(f)
+	f.text = text[p.at-len(p.token):]
 	return f
 }
 
-// parseGradient reads the formula of a gradient, which has the operands and attributes of another one, and dy.
-func (f *formula) parseGradient(text string) {
-	p := formulaParser{text: text}
-	p.next()
-	f.gradient = &formula{name: f.name, in: append(slices.Clone(f.in), Input{Name: "dy"}), attrs: f.attrs}
-	p.lines(f.gradient)
+// slope is the formula of the gradient of another one: it has its operands and attributes, and dy.
+func (f *formula) slope(text string) *formula {
+	return &formula{name: f.name, in: append(slices.Clone(f.in), Input{Name: "dy"}), attrs: f.attrs, text: text}
+}
+
+// lines are read when they are wanted for the first time: most programs call few formulas.
+func (f *formula) lines() []line {
+	f.read.Do(func() {
+		p := formulaParser{text: f.text}
+		p.next()
+		f.body = p.lines()
+	})
+	return f.body
 }
 
 // formulaParser reads a text from left to right.
@@ -117,21 +128,29 @@ func attrOf(name string, e *expression) Attr {
 	if e.kind == isName && e.text == "ints" {
 		return Attr{Name: name, Type: IntsAttr}
 	}
-	types := map[ValueKind]AttrType{Bool: BoolAttr, Int: IntAttr, Float: FloatAttr, String: StringAttr}
-	return Attr{Name: name, Type: types[e.value.Kind], Default: e.value}
+	kind := StringAttr
+	switch e.value.Kind {
+	case Bool:
+		kind = BoolAttr
+	case Int:
+		kind = IntAttr
+	case Float:
+		kind = FloatAttr
+	}
+	return Attr{Name: name, Type: kind, Default: e.value}
 }
 
 // lines reads what stands behind the signature.
-func (p *formulaParser) lines(f *formula) {
+func (p *formulaParser) lines() (list []line) {
 	for {
 		if p.lineEnds(); p.token == "" {
-			return
+			return list
 		}
 		l := line{value: p.expression()}
 		if l.value.kind == isName && p.takes("=") {
 			l = line{l.value.text, p.expression()}
 		}
-		if f.lines = append(f.lines, l); p.token != "" {
+		if list = append(list, l); p.token != "" {
 			p.want("\n")
 		}
 	}

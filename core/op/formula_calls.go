@@ -33,7 +33,7 @@ func (f *formula) calls(c *Calls, in []Var, at Attrs) Var {
 		e.names[f.attrs[i].Name] = quantity{known: true, value: at[i]}
 	}
 	var last quantity
-	for _, l := range f.lines {
+	for _, l := range f.lines() {
 		if l.name != "" {
 			e.names[l.name] = quantity{later: l.value}
 			continue
@@ -170,7 +170,7 @@ func (e *evaluation) settled(sign string, args []quantity) quantity {
 		return whether(x.Float64() >= y.Float64())
 	}
 	f := operators[sign].compute(x.Float64(), y.Float64())
-	if x.Kind == Int && y.Kind == Int && sign != "/" {
+	if x.Kind == Int && y.Kind == Int && sign != "/" && f == math.Trunc(f) {
 		return quantity{known: true, value: Value{Kind: Int, I: int64(f)}}
 	}
 	return known(f)

@@ -26,11 +26,13 @@ import (
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
-	"affine":     affine,
-	"along":      broadcastAlong,
-	"class_of":   classOf,
-	"given":      isGiven,
-	"is_double":  func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Float64) },
+	"affine":   affine,
+	"along":    broadcastAlong,
+	"class_of": classOf,
+	"given":    isGiven,
+	"is_double": func(e *evaluation, args []quantity) quantity {
+		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
+	},
 	"like":       castLike,
 	"number":     numberLike,
 	"numel":      countElements,

@@ -123,6 +123,7 @@ type Row struct {
 	Lacks     []Lack // kernels that the row is meant to have and that a device does not have yet
 
 	direct   [dtype.Last + 1]dtype.DType // see Direct
+	formula  *formula                    // of composites
 	pullback *Row                        // of composites: their gradient; see pullback.go
 }
 
