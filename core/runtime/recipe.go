@@ -150,6 +150,8 @@ func (e *eager) identify(at op.Attrs) (ok bool) {
 			k = word(k, int64(math.Float64bits(v.F)))
 		case op.Ints:
 			k = append(word(k, int64(len(v.Ints))), raw(v.Ints)...)
+		case op.String:
+			k = append(word(k, int64(len(v.Str()))), v.Str()...)
 		default:
 			ok = false
 		}
