@@ -144,6 +144,17 @@ def axis_of(function: str, axis: Any, rank: int, error: type[Exception] = ValueE
     return given % rank
 
 
+def of_one_dtype(name: str, *operands: Tensor) -> None:
+    """Checks that the operands have one dtype.
+
+    Raises:
+        ValueError: they have several.
+    """
+    dtypes = [meta(x).dtype for x in operands]
+    if len(set(dtypes)) > 1:
+        raise ValueError(f"[{name}] dtypes are {', '.join(d.name for d in dtypes)}; want one dtype")
+
+
 def of_one_place(function: str, *operands: Tensor) -> None:
     """Checks that operands that NumPy computes with are where one operator could reach them.
 

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from . import _operators
 from ._array import reshaped
 from ._caller import axes_text
-from ._convert import said
+from ._convert import of_one_dtype, said
 from ._objects import Tensor, meta
 from ._precision import rounded, working
-from ._products import of_one_dtype
 
 __all__ = ["einsum"]
 

@@ -15,14 +15,13 @@ import numpy as np
 from . import _default_place, _dtype, _operators
 from . import _matrix_gradients as _rules
 from ._call import into
-from ._convert import flag, of_one_place, real, tensor
+from ._convert import flag, of_one_dtype, of_one_place, real, tensor
 from ._derivative import derivative_of_real, without_derivative
 from ._errors import UnsupportedError
 from ._lapack import Numbers, adjoint, checked, counts, elements, matrices, numbers, result, singular_values
 from ._objects import Tensor, meta
 from ._place import device_name
 from ._precision import fractional, rounded
-from ._products import of_one_dtype
 from ._singular import svd, svdvals
 from ._statistics import matrix_norm
 

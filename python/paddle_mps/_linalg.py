@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from . import _dtype, _factorizations, _grad, _matrix_functions, _operators
 from ._array import transpose
 from ._caller import dimensions_text
-from ._convert import flag, index, listed, tensor
+from ._convert import flag, index, listed, of_one_dtype, tensor
 from ._diagonals import diagonal
 from ._errors import UnsupportedError, errors_of
 from ._factorizations import *  # noqa: F403
@@ -37,7 +37,7 @@ from ._matrix_functions import MatrixMethods
 from ._objects import Tensor, meta
 from ._ops import matmul
 from ._precision import fractional, rounded, working
-from ._products import cross, of_one_dtype, vecdot
+from ._products import cross, vecdot
 from ._statistics import matrix_norm, norm, vector_norm
 
 __all__ = [

@@ -17,7 +17,7 @@ from ._array import reshaped, stack, unbind
 from ._array import slice as cut
 from ._call import into, mixed, renamed
 from ._caller import dimensions_text
-from ._convert import axis_of, index, numeric, one_number, said, scalar, tensor
+from ._convert import axis_of, index, numeric, of_one_dtype, one_number, said, scalar, tensor
 from ._elementwise import conj
 from ._errors import errors_of
 from ._inplace import in_place
@@ -50,17 +50,6 @@ __all__ = [
     "trapezoid",
     "vecdot",
 ]
-
-
-def of_one_dtype(name: str, *operands: Tensor) -> None:
-    """Checks that the operands have one dtype.
-
-    Raises:
-        ValueError: they have several.
-    """
-    dtypes = [meta(x).dtype for x in operands]
-    if len(set(dtypes)) > 1:
-        raise ValueError(f"[{name}] dtypes are {', '.join(d.name for d in dtypes)}; want one dtype")
 
 
 @errors_of("matmul")

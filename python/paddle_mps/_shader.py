@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Union
 from . import _place
 from ._errors import ShaderError, check
 from ._library import library
+from ._objects import Tensor
 from ._structs import KernelArg, KernelInfo
-from ._tensor import Tensor
 
 if TYPE_CHECKING:
     Threads = Union[int, Sequence[int]]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _operators, _ops
-from ._convert import index, of_one_place, tensor
+from ._convert import index, of_one_dtype, of_one_place, tensor
 from ._creation import arange
 from ._derivative import derivative
 from ._errors import UnsupportedError
@@ -20,7 +20,6 @@ from ._inplace import in_place
 from ._lapack import Floats, numbers, result
 from ._objects import Tensor, meta
 from ._precision import fractional, rounded, working
-from ._products import of_one_dtype
 
 __all__ = [
     "gammainc", "gammainc_", "gammaincc", "gammaincc_", "multigammaln", "multigammaln_", "polygamma", "polygamma_",

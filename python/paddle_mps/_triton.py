@@ -22,9 +22,8 @@ from . import _place, _stream
 from ._creation import to_tensor
 from ._errors import UnsupportedError, exception
 from ._library import quick
-from ._objects import information, meta
+from ._objects import Tensor, information, meta
 from ._shader import compile_shader
-from ._tensor import Tensor
 
 FORMAT = 1  # of the metadata: `triton_mps`
 

@@ -17,8 +17,7 @@ from typing import Any, Callable
 
 from . import _place
 from ._dtype import DType
-from ._objects import meta
-from ._tensor import Tensor
+from ._objects import Tensor, meta
 from ._triton import SCALARS, Program, number, offset_of, unpack
 
 __all__ = ["Kernel", "load"]
