@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Callable, NamedTuple, NoReturn
 
-from ._objects import attributes
+from ._core._objects import attributes
 from ._surface import NAMES
 
 if TYPE_CHECKING:

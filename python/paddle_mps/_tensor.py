@@ -11,55 +11,47 @@ from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, overload
 
 import numpy as np
 
-from . import (
-    _arithmetic,
-    _array,
-    _default_place,
-    _dlpack,
-    _dtype,
-    _ids,
-    _indexing,
-    _operators,
-    _place,
-    _repr,
-    _sampling,
-    _stream,
-)
-from ._call import again, expression, reflected, unary
-from ._caller import called
-from ._convert import index, real, tensor
-from ._counting import CountingMethods
-from ._creation import empty, full_0d, to_tensor
-from ._diagonals import DiagonalMethods
-from ._distributions import DistributionMethods
-from ._dtype import DType, DTypeLike
-from ._elementwise import ElementwiseMethods
-from ._errors import NoCudaError, TracingError, UnsupportedError, check, rename
-from ._grad import no_grad
-from ._gradients import GradientMethods
-from ._library import library
-from ._linalg import LinalgMethods
-from ._made import MadeMethods
+from ._arrays import _array, _dlpack, _indexing, _repr
+from ._arrays._creation import empty, full_0d, to_tensor
+from ._arrays._made import MadeMethods
+from ._arrays._queries import QueryMethods
+from ._arrays._shapes import ShapeMethods
+from ._arrays._storage import StorageMethods
+from ._calls import _operators
+from ._calls._call import again, expression, reflected, unary
+from ._calls._grad import no_grad
+from ._calls._gradients import GradientMethods
+from ._core import _dtype, _ids, _place
+from ._core._caller import called
+from ._core._convert import index, real, tensor
+from ._core._dtype import DType, DTypeLike
+from ._core._errors import NoCudaError, TracingError, UnsupportedError, check, rename
+from ._core._library import library
+from ._core._objects import Base, address, from_array, graded_leaf, information, meta, register, retained, view
+from ._core._place import Place
+from ._core._size import Size, TensorSize
+from ._devices import _default_place, _stream
+from ._indices._counting import CountingMethods
+from ._indices._diagonals import DiagonalMethods
+from ._indices._scatter import ScatterMethods
+from ._indices._sorting import SortingMethods
+from ._maths import _arithmetic
+from ._maths._elementwise import ElementwiseMethods
+from ._maths._ops import Methods
+from ._maths._parts import PartMethods
+from ._maths._special import SpecialMethods
+from ._matrices._linalg import LinalgMethods
+from ._matrices._products import ProductMethods
+from ._matrices._statistics import StatisticsMethods
 from ._missing import AbsentMethods
-from ._objects import Base, address, from_array, graded_leaf, information, meta, register, retained, view
-from ._ops import Methods
-from ._parts import PartMethods
-from ._place import Place
-from ._products import ProductMethods
-from ._queries import QueryMethods
-from ._sampling import uniform
-from ._scatter import ScatterMethods
-from ._shapes import ShapeMethods
-from ._size import Size, TensorSize
-from ._sorting import SortingMethods
-from ._special import SpecialMethods
-from ._statistics import StatisticsMethods
-from ._storage import StorageMethods
+from ._randomness import _sampling
+from ._randomness._distributions import DistributionMethods
+from ._randomness._sampling import uniform
 
 if TYPE_CHECKING:
     from typing_extensions import Concatenate, ParamSpec, TypeVar
 
-    from ._typing import Data, Index, PlaceLike, Scalar
+    from ._core._typing import Data, Index, PlaceLike, Scalar
 
     P = ParamSpec("P")
     R = TypeVar("R")

@@ -17,8 +17,10 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _builtin, _call, _convert, _indexing, _objects, _operators, _structs
-from paddle_mps._library import library
+from paddle_mps._arrays import _indexing
+from paddle_mps._calls import _call, _operators
+from paddle_mps._core import _builtin, _convert, _objects, _structs
+from paddle_mps._core._library import library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = pathlib.Path(paddle.__file__).parent
@@ -382,8 +384,8 @@ def test_long_work_lets_other_threads_run() -> None:
 HAMMER = """
 import sys, threading
 import paddle_mps as paddle
-from paddle_mps import _objects
-from paddle_mps._library import library
+from paddle_mps._core import _objects
+from paddle_mps._core._library import library
 
 sys.setswitchinterval(1e-6)
 x, y = paddle.arange(8, dtype="float32"), paddle.ones([8])
@@ -431,7 +433,7 @@ import sys, types
 early = sys.modules["early"] = types.ModuleType("early")  # modules are cleared in reverse order
 import numpy as np
 import paddle_mps as paddle
-from paddle_mps import _operators
+from paddle_mps._calls import _operators
 
 class Late:
     def __init__(self):
@@ -471,7 +473,9 @@ def test_threads_leak_nothing(place: str) -> None:
         HAMMER
         if place == "cpu"
         else HAMMER.replace(
-            "from paddle_mps import _objects", "paddle.set_device('mps')\nfrom paddle_mps import _objects", 1
+            "from paddle_mps._core import _objects",
+            "paddle.set_device('mps')\nfrom paddle_mps._core import _objects",
+            1,
         )
     )
     first, second = run(program, PADDLE_MPS_DEVICE="host").split()
@@ -481,8 +485,8 @@ def test_threads_leak_nothing(place: str) -> None:
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import paddle_mps as paddle
-from paddle_mps import _objects
-from paddle_mps._library import library
+from paddle_mps._core import _objects
+from paddle_mps._core._library import library
 
 x, caught, wanted = paddle.ones([8]), 0, 200
 _objects.collect()
@@ -523,7 +527,7 @@ import sys
 import numpy, pytest
 sys.implementation.name = "other"
 import paddle_mps
-from paddle_mps import _builtin
+from paddle_mps._core import _builtin
 assert not _builtin.available()
 sys.implementation.name = "cpython"
 sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[1:]]))
@@ -545,7 +549,7 @@ def test_an_interpreter_that_lacks_a_function_goes_through_ctypes() -> None:
 import ctypes, ctypes.util
 if hasattr(ctypes, "pythonapi"):
     ctypes.pythonapi = ctypes.PyDLL(ctypes.util.find_library("m"))
-from paddle_mps import _builtin
+from paddle_mps._core import _builtin
 import paddle_mps as paddle
 assert not _builtin.available()
 x = paddle.ones([2])
@@ -617,7 +621,7 @@ def graph() -> dict[str, set[str]]:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     arrows = graph()
-    assert len(arrows) > 25 and "paddle_mps._objects" in arrows["paddle_mps._call"]
+    assert len(arrows) > 25 and "paddle_mps._core._objects" in arrows["paddle_mps._calls._call"]
     below: set[str] = set()
     while True:
         ready = {name for name, needs in arrows.items() if name not in below and needs <= below}
@@ -640,7 +644,7 @@ def test_imports_stand_on_top() -> None:
 
 
 def test_public_names_follow_the_table() -> None:
-    from paddle_mps import _ops
+    from paddle_mps._maths import _ops
     from paddle_mps.nn import _generated, functional
 
     assert set(_ops.__all__) <= set(paddle.__all__)

@@ -17,7 +17,7 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps import _operators as ops
+from paddle_mps._calls import _operators as ops
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMPOSITES = re.findall(r'\bid: \d+, name: "(\w+)"', (ROOT / "core/op/composites_activation.go").read_text())

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 
-from .. import _operators
-from .._convert import real, tensor
-from .._creation import full_0d
-from .._dtype import float32, float64
-from .._elementwise import alike, of_floats
-from .._objects import Tensor, meta
-from .._tracing import found
+from .._arrays._creation import full_0d
+from .._calls import _operators
+from .._calls._tracing import found
+from .._core._convert import real, tensor
+from .._core._dtype import float32, float64
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import alike, of_floats
 from ._reduction import check_reduction, operands, reduced, same_shape
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 import functools
 from typing import Callable
 
-from .. import _dtype, _operators
-from .._array import reshaped
-from .._convert import real, said, tensor
-from .._creation import full_0d
-from .._dtype import float32, float64
-from .._objects import Tensor, meta
-from .._precision import rounded, working
-from .._tracing import found
+from .._arrays._array import reshaped
+from .._arrays._creation import full_0d
+from .._calls import _operators
+from .._calls._precision import rounded, working
+from .._calls._tracing import found
+from .._core import _dtype
+from .._core._convert import real, said, tensor
+from .._core._dtype import float32, float64
+from .._core._objects import Tensor, meta
 from ._classification import classes_of, picked, whole_labels
 from ._layout import one_hot
 from ._losses import log_of_1_and_exp

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _operators
-from .._arithmetic import cast
-from .._call import into, renamed
-from .._convert import axis_of, one_number, tensor
-from .._creation import full_0d
-from .._errors import UnsupportedError, errors_of
-from .._objects import Tensor, meta
-from .._precision import fractional, rounded, working
-from .._statistics import power_norm
+from .._arrays._creation import full_0d
+from .._calls import _operators
+from .._calls._call import into, renamed
+from .._calls._precision import fractional, rounded, working
+from .._core._convert import axis_of, one_number, tensor
+from .._core._errors import UnsupportedError, errors_of
+from .._core._objects import Tensor, meta
+from .._maths._arithmetic import cast
+from .._matrices._statistics import power_norm
 
 if TYPE_CHECKING:
-    from .._dtype import DTypeLike
+    from .._core._dtype import DTypeLike
 
 __all__ = ["cosine_similarity", "linear", "log_softmax", "normalize", "pairwise_distance"]
 
