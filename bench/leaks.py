@@ -18,9 +18,9 @@ from typing import Any, Callable
 import numpy as np
 
 import paddle_mps as paddle
-from paddle_mps._holding import callbacks
-from paddle_mps._library import library
-from paddle_mps._objects import collect
+from paddle_mps._calls._holding import callbacks
+from paddle_mps._core._library import library
+from paddle_mps._core._objects import collect
 
 Case = Callable[[], Callable[[], Any]]
 

@@ -21,7 +21,8 @@ os.environ.setdefault("PADDLE_MPS_DEVICE", "host")
 import numpy as np
 
 import paddle_mps as paddle
-from paddle_mps import _call, _ids
+from paddle_mps._calls import _call
+from paddle_mps._core import _ids
 
 ROUNDS = 15
 BAR = 1.1

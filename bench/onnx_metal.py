@@ -45,7 +45,7 @@ def measure(name: str, path: pathlib.Path, feed: dict[str, Any], metal: Any) -> 
     import exports
 
     import paddle_mps
-    from paddle_mps._differences import between
+    from paddle_mps._commands._differences import between
 
     start = time.perf_counter()
     want = exports.model(path, "cpu")(feed)

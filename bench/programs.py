@@ -425,9 +425,9 @@ counted("100 nodes, all elementwise", lambda: second(x, w))
 mean = paddle.jit(lambda x, w: ((x - w) ** 2).mean())
 counted("a loss of three nodes", lambda: mean(x, w))
 # Arguments and results in memory of the caller, which begins at a page.
-from paddle_mps._errors import check
-from paddle_mps._library import library
-from paddle_mps._tracing import handles
+from paddle_mps._core._errors import check
+from paddle_mps._core._library import library
+from paddle_mps._calls._tracing import handles
 def of_caller(a):
     pages = paddle.mps.page_aligned_empty(list(a.shape), "float32")
     pages[:] = a

@@ -21,7 +21,8 @@ from typing import Any, Callable
 os.environ.setdefault("PADDLE_MPS_DEVICE", "auto" if sys.platform == "darwin" else "host")
 
 import paddle_mps as paddle
-from paddle_mps import _library, mps
+from paddle_mps import mps
+from paddle_mps._core import _library
 
 ROUNDS, CALLS = 15, 20_000
 ROOT = pathlib.Path(__file__).resolve().parents[1]

@@ -36,7 +36,7 @@ def compile_all(folder: pathlib.Path) -> int:
     from as_cuda import rows
 
     from paddle_mps import UnsupportedError
-    from paddle_mps._triton_tool import compiled
+    from paddle_mps._commands._triton_tool import compiled
     from paddle_mps_triton import ttir
 
     (folder / "corpus").mkdir(parents=True, exist_ok=True)

@@ -20,8 +20,8 @@ import triton
 import triton.language as tl
 
 import paddle_mps as paddle
-from paddle_mps._triton import Program
-from paddle_mps._triton_tool import compiled
+from paddle_mps._commands._triton_tool import compiled
+from paddle_mps._kernels._triton import Program
 from paddle_mps_triton.ttir import lower
 
 CALLS, ROUNDS, IMPORTS = 40, 60, 7

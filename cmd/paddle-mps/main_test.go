@@ -57,8 +57,8 @@ func TestHelp(t *testing.T) {
 		{"memory-viz a.json --help", "the page to write"},
 		{"selftest --help", "python -m paddle_mps.selftest"},
 		{"help collect-env", "want it installed"},
-		{"bench --help", "python -m paddle_mps._bench"},
-		{"explain --help", "python -m paddle_mps._explain"},
+		{"bench --help", "python -m paddle_mps._commands._bench"},
+		{"explain --help", "python -m paddle_mps._commands._explain"},
 	} {
 		code, out, complaint := command(t, strings.Fields(c.args)...)
 		require.Zero(t, code, c.args)

@@ -38,15 +38,15 @@ func runModel(args []string, out, complain io.Writer) error {
 
 // explainModel, benchModel and convertModel are the commands explain, bench and convert.
 func explainModel(args []string, out, complain io.Writer) error {
-	return runModule("explain", "paddle_mps._explain", args, out, complain)
+	return runModule("explain", "paddle_mps._commands._explain", args, out, complain)
 }
 
 func benchModel(args []string, out, complain io.Writer) error {
-	return runModule("bench", "paddle_mps._bench", args, out, complain)
+	return runModule("bench", "paddle_mps._commands._bench", args, out, complain)
 }
 
 func convertModel(args []string, out, complain io.Writer) error {
-	return runModule("convert", "paddle_mps._conversion", args, out, complain)
+	return runModule("convert", "paddle_mps._commands._conversion", args, out, complain)
 }
 
 // runModule runs a module of the Python package, which loads the shared library. Help that the module cannot give,

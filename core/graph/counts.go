@@ -12,7 +12,7 @@ import (
 // sizes. A graph has no calls for sizes, so that these are calls of tensors: the size s0 is the sum of s0 ones.
 
 // Two graphs cannot tell a form from one that is alike for their sizes, such as the half of 16 and another size of 8. Callers who do
-// not choose the sizes compare what Unify makes of further graphs; see python/paddle_mps/_open_sizes.py.
+// not choose the sizes compare what Unify makes of further graphs; see python/paddle_mps/_calls/_open_sizes.py.
 
 // A number of elements is the usual scalar that is made of sizes: what a sum is divided by. Any two numbers are some function of
 // two sizes, so that few forms count, and each only where it alone gives both numbers: a product of sizes, perhaps times a number,

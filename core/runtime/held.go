@@ -9,7 +9,7 @@ import (
 // Which functions of a caller tensors and programs keep alive. A language with a garbage collector cannot see what the runtime
 // holds: a hook that uses its own tensor is a cycle through the tape (history.go), which reference counts never free. Before it
 // collects, the language asks here, gives what it learns to its collector as references between its own objects, and takes the
-// answer back afterwards; see python/paddle_mps/_holding.py.
+// answer back afterwards; see python/paddle_mps/_calls/_holding.py.
 //
 // The answer is exact or silent. A node is named only if all references to it are known: from owners that the caller has named, and
 // from other nodes. Everything that a pass, another thread or another caller holds besides is left out, with what it leads to.

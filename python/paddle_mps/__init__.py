@@ -14,28 +14,7 @@ import math as _math
 import typing as _typing
 
 from . import (
-    _complex_gradients,  # noqa: F401  # it registers itself
-    _counting,
-    _diagonals,
-    _distributions,
-    _einsum,
-    _elementwise,
-    _flags,
-    _limits,
-    _made,
     _missing,
-    _ops,
-    _parts,
-    _platform,
-    _products,
-    _queries,
-    _range,
-    _scatter,
-    _shapes,
-    _sorting,
-    _special,
-    _statistics,
-    _typed,
     autograd,
     cuda,
     device,
@@ -51,30 +30,8 @@ from . import (
     utils,
     version,
 )
-from ._arithmetic import (
-    add,
-    assign,
-    bitwise_left_shift,
-    bitwise_left_shift_,
-    bitwise_right_shift,
-    bitwise_right_shift_,
-    cast,
-    cast_,
-    clip,
-    divide,
-    mean,
-    pow,
-    pow_,
-    round,
-    softmax,
-    subtract,
-    subtract_,
-    sum,
-    trunc,
-    trunc_,
-    where,
-)
-from ._array import (
+from ._arrays import _made, _queries, _range, _shapes, _typed
+from ._arrays._array import (
     bmm,
     broadcast_to,
     cat,
@@ -106,8 +63,7 @@ from ._array import (
     unsqueeze,
     unsqueeze_,
 )
-from ._counting import *  # noqa: F403
-from ._creation import (
+from ._arrays._creation import (
     arange,
     empty,
     empty_like,
@@ -120,18 +76,16 @@ from ._creation import (
     zeros,
     zeros_like,
 )
-from ._device import (
-    get_device,
-    is_available,
-    is_compiled_with_mps,
-    set_device,
-    show_config,
-)
-from ._diagonals import *  # noqa: F403
-from ._distributions import *  # noqa: F403
-from ._dlpack import from_dlpack
-from ._dtype import DType as dtype
-from ._dtype import (
+from ._arrays._dlpack import from_dlpack
+from ._arrays._made import *  # noqa: F403
+from ._arrays._queries import *  # noqa: F403
+from ._arrays._range import *  # noqa: F403
+from ._arrays._repr import set_printoptions
+from ._arrays._shapes import *  # noqa: F403
+from ._arrays._typed import *  # noqa: F403
+from ._calls._grad import enable_grad, grad, is_grad_enabled, is_tensor, no_grad, set_grad_enabled
+from ._core._dtype import DType as dtype
+from ._core._dtype import (
     bfloat16,
     complex64,
     complex128,
@@ -146,27 +100,29 @@ from ._dtype import (
     set_default_dtype,
     uint8,
 )
-from ._dtype import bool_ as bool
-from ._dtype import complex64 as cfloat
-from ._dtype import complex128 as cdouble
-from ._dtype import float16 as half
-from ._dtype import float32 as float
-from ._dtype import float64 as double
-from ._dtype import int16 as short
-from ._dtype import int32 as int
-from ._dtype import int64 as long
-from ._einsum import *  # noqa: F403
-from ._elementwise import *  # noqa: F403
-from ._errors import DeviceError, IntegerDivisionError, OutOfMemoryError, ShaderError, TracingError, UnsupportedError
-from ._factorizations import cholesky, eigvalsh
-from ._factorizations import inv as inverse
-from ._flags import *  # noqa: F403
-from ._grad import enable_grad, grad, is_grad_enabled, is_tensor, no_grad, set_grad_enabled
-from ._install import install
-from ._limits import *  # noqa: F403
-from ._load import load
-from ._made import *  # noqa: F403
-from ._memory import (
+from ._core._dtype import bool_ as bool
+from ._core._dtype import complex64 as cfloat
+from ._core._dtype import complex128 as cdouble
+from ._core._dtype import float16 as half
+from ._core._dtype import float32 as float
+from ._core._dtype import float64 as double
+from ._core._dtype import int16 as short
+from ._core._dtype import int32 as int
+from ._core._dtype import int64 as long
+from ._core._errors import (
+    DeviceError,
+    IntegerDivisionError,
+    OutOfMemoryError,
+    ShaderError,
+    TracingError,
+    UnsupportedError,
+)
+from ._core._place import CPUPlace, MPSPlace, Place
+from ._core._size import Size
+from ._devices import _flags, _platform
+from ._devices._device import get_device, is_available, is_compiled_with_mps, set_device, show_config
+from ._devices._flags import *  # noqa: F403
+from ._devices._memory import (
     empty_cache,
     max_memory_allocated,
     max_memory_reserved,
@@ -177,18 +133,63 @@ from ._memory import (
     reset_max_memory_reserved,
     reset_peak_memory_stats,
 )
-from ._ops import *  # noqa: F403
-from ._ops import sigmoid
-from ._parts import *  # noqa: F403
-from ._place import CPUPlace, MPSPlace, Place
-from ._platform import *  # noqa: F403
-from ._products import *  # noqa: F403
-from ._queries import *  # noqa: F403
-from ._random import get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state, set_rng_state
-from ._random import seed as manual_seed
-from ._range import *  # noqa: F403
-from ._repr import set_printoptions
-from ._sampling import (
+from ._devices._platform import *  # noqa: F403
+from ._devices._random import get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state, set_rng_state
+from ._devices._random import seed as manual_seed
+from ._files._load import load
+from ._files._save import async_save, clear_async_save_task_queue, save
+from ._indices import _counting, _diagonals, _scatter, _sorting
+from ._indices._counting import *  # noqa: F403
+from ._indices._diagonals import *  # noqa: F403
+from ._indices._scatter import *  # noqa: F403
+from ._indices._sorting import *  # noqa: F403
+from ._install import install
+from ._maths import (
+    _complex_gradients,  # noqa: F401  # it registers itself
+    _elementwise,
+    _limits,
+    _ops,
+    _parts,
+    _special,
+)
+from ._maths._arithmetic import (
+    add,
+    assign,
+    bitwise_left_shift,
+    bitwise_left_shift_,
+    bitwise_right_shift,
+    bitwise_right_shift_,
+    cast,
+    cast_,
+    clip,
+    divide,
+    mean,
+    pow,
+    pow_,
+    round,
+    softmax,
+    subtract,
+    subtract_,
+    sum,
+    trunc,
+    trunc_,
+    where,
+)
+from ._maths._elementwise import *  # noqa: F403
+from ._maths._limits import *  # noqa: F403
+from ._maths._ops import *  # noqa: F403
+from ._maths._ops import sigmoid
+from ._maths._parts import *  # noqa: F403
+from ._maths._special import *  # noqa: F403
+from ._matrices import _einsum, _products, _statistics
+from ._matrices._einsum import *  # noqa: F403
+from ._matrices._factorizations import cholesky, eigvalsh
+from ._matrices._factorizations import inv as inverse
+from ._matrices._products import *  # noqa: F403
+from ._matrices._statistics import *  # noqa: F403
+from ._randomness import _distributions
+from ._randomness._distributions import *  # noqa: F403
+from ._randomness._sampling import (
     normal,
     normal_,
     rand,
@@ -201,15 +202,7 @@ from ._sampling import (
     standard_normal,
     uniform,
 )
-from ._save import async_save, clear_async_save_task_queue, save
-from ._scatter import *  # noqa: F403
-from ._shapes import *  # noqa: F403
-from ._size import Size
-from ._sorting import *  # noqa: F403
-from ._special import *  # noqa: F403
-from ._statistics import *  # noqa: F403
 from ._tensor import Tensor
-from ._typed import *  # noqa: F403
 from ._version import __version__
 from .device import Event, Stream, device_guard
 from .nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm
@@ -420,3 +413,4 @@ else:
     from . import tensor  # a module that can be called
 
 _missing.explain(__name__)
+_missing.keep_former_names(__name__)

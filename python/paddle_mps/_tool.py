@@ -20,12 +20,12 @@ def _of(module: str) -> Command:
 # The subcommands: what they take, what they do and the function that gets the arguments after the name.
 COMMANDS: dict[str, tuple[str, str, Command]] = {
     "run": ("MODEL.onnx [--input X.npy] [--output DIR]", "runs an ONNX model", _of("onnx")),
-    "explain": ("MODEL.onnx [--shape X=N,N]", "prints the compiled steps of a model", _of("_explain")),
-    "bench": ("MODEL.onnx [--compare onnxruntime]", "times an ONNX model", _of("_bench")),
+    "explain": ("MODEL.onnx [--shape X=N,N]", "prints the compiled steps of a model", _of("_commands._explain")),
+    "bench": ("MODEL.onnx [--compare onnxruntime]", "times an ONNX model", _of("_commands._bench")),
     "convert": (
         "MODEL.onnx [--shape X=N,N] [--output FILE]",
         "writes a model as a program that loads faster",
-        _of("_conversion"),
+        _of("_commands._conversion"),
     ),
     "serve": (
         "REPOSITORY|MODEL.onnx [OPTIONS]",
@@ -35,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str, Command]] = {
     "triton": (
         "compile|explain KERNEL.ttir [-o KERNEL.metal] [-w WARPS]",
         "compiles a Triton kernel, or explains it; see also triton frontend",
-        _of("_triton_tool"),
+        _of("_commands._triton_tool"),
     ),
     "memory-viz": (
         "SNAPSHOT.json [-o PAGE.html]",

@@ -6,14 +6,14 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from typing import Any, Callable
 
-from . import _grad
-from ._creation import filled
-from ._errors import GradientError, check
-from ._grad import backward, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from ._gradient_functions import connect
-from ._jacobian import hessian, jacobian
-from ._library import quick
-from ._objects import Tensor, meta, retained, view
+from ._arrays._creation import filled
+from ._calls import _grad
+from ._calls._grad import backward, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ._calls._gradient_functions import connect
+from ._core._errors import GradientError, check
+from ._core._library import quick
+from ._core._objects import Tensor, meta, retained, view
+from ._matrices._jacobian import hessian, jacobian
 
 __all__ = [
     "Function",

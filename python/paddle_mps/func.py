@@ -11,10 +11,10 @@ import functools
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from . import _grad
-from ._jacobian import gradients, own, zeros_like
-from ._objects import Tensor, is_grad_enabled, meta
-from ._trees import flatten, result, unflatten
+from ._calls import _grad
+from ._calls._trees import flatten, result, unflatten
+from ._core._objects import Tensor, is_grad_enabled, meta
+from ._matrices._jacobian import gradients, own, zeros_like
 
 __all__ = ["grad", "jvp", "value_and_grad", "vjp"]
 

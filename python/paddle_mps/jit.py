@@ -29,17 +29,19 @@ from typing import Any, Callable, TypeVar, Union, overload
 
 import numpy as np
 
-from . import _builtin, _default_place, _displaced, _dtype, _random, _tracing
-from ._creation import to_tensor, zeros
-from ._drawing import Drawing
-from ._errors import TracingError, UnsupportedError, count_unhandled, latest_unhandled, unhandled
-from ._objects import grad_info, is_grad_enabled, made_here, meta
-from ._open_sizes import Family, Shapes, probes, turned, united
-from ._place import Place
-from ._place import current as current_place
-from ._shapes import as_strided
+from ._arrays._creation import to_tensor, zeros
+from ._arrays._shapes import as_strided
+from ._calls import _displaced, _tracing
+from ._calls._open_sizes import Family, Shapes, probes, turned, united
+from ._calls._trees import Leaf, flatten, result, unflatten
+from ._core import _builtin, _dtype
+from ._core._errors import TracingError, UnsupportedError, count_unhandled, latest_unhandled, unhandled
+from ._core._objects import grad_info, is_grad_enabled, made_here, meta
+from ._core._place import Place
+from ._core._place import current as current_place
+from ._devices import _default_place, _random
+from ._models._drawing import Drawing
 from ._tensor import Tensor
-from ._trees import Leaf, flatten, result, unflatten
 
 _meta = operator.attrgetter("_meta")  # the description of a tensor, where it has been asked for
 PACKAGE = __name__.partition(".")[0]

@@ -1,9 +1,9 @@
 """paddle.linalg: norms, products, statistics and factorisations of matrices; see `_linalg`."""
 
-from . import _factorizations, _linalg, _matrix_functions
-from ._factorizations import *  # noqa: F403
-from ._linalg import *  # noqa: F403
-from ._matrix_functions import *  # noqa: F403
+from ._matrices import _factorizations, _linalg, _matrix_functions
+from ._matrices._factorizations import *  # noqa: F403
+from ._matrices._linalg import *  # noqa: F403
+from ._matrices._matrix_functions import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += _factorizations.__all__

@@ -1,8 +1,8 @@
 """paddle.mps: the Apple GPU, or its emulation (PADDLE_MPS_DEVICE=host), as paddle.device.cuda is for CUDA."""
 
-from . import _profiler as profiler
-from ._creation import page_aligned_empty
-from ._device import (
+from ._arrays._creation import page_aligned_empty
+from ._devices import _profiler as profiler
+from ._devices._device import (
     DeviceProperties,
     current_device,
     device_count,
@@ -19,9 +19,9 @@ from ._device import (
     seed,
     set_rng_state,
 )
-from ._device import set_mps_device as set_device
-from ._device import synchronize_mps as synchronize
-from ._memory import (
+from ._devices._device import set_mps_device as set_device
+from ._devices._device import synchronize_mps as synchronize
+from ._devices._memory import (
     current_allocated_memory,
     driver_allocated_memory,
     dump_snapshot,
@@ -44,8 +44,8 @@ from ._memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
-from ._shader import Kernel, ShaderLibrary, compile_shader, load_metallib
-from ._stream import Event, Stream, current_stream, default_stream, set_stream, stream_guard
+from ._devices._stream import Event, Stream, current_stream, default_stream, set_stream, stream_guard
+from ._kernels._shader import Kernel, ShaderLibrary, compile_shader, load_metallib
 
 device = device_guard
 stream = stream_guard

@@ -24,17 +24,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 
-from . import _dtype, _elements, _halves, _missing, _strings, _tracing
-from ._creation import to_tensor
-from ._errors import check
-from ._library import library, quick
-from ._objects import Tensor, meta
-from ._place import Place
-from ._place import current as current_place
-from ._place import place as place_of
-from ._progress import Progress
-from ._reference import TOLERANCES, Reference, compare, sent
-from ._structs import ProgramInfo, ValueInfo
+from . import _missing
+from ._arrays._creation import to_tensor
+from ._calls import _tracing
+from ._core import _dtype
+from ._core._errors import check
+from ._core._library import library, quick
+from ._core._objects import Tensor, meta
+from ._core._place import Place
+from ._core._place import current as current_place
+from ._core._place import place as place_of
+from ._core._structs import ProgramInfo, ValueInfo
+from ._models import _elements, _halves, _strings
+from ._models._progress import Progress
+from ._models._reference import TOLERANCES, Reference, compare, sent
 
 # argparse and json are imported where they are used: to import them takes longer than to load a small model.
 if TYPE_CHECKING:

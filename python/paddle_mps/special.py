@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ._arithmetic import softmax
-from ._ops import expm1
-from ._statistics import logsumexp
+from ._maths._arithmetic import softmax
+from ._maths._ops import expm1
+from ._matrices._statistics import logsumexp
 
 __all__ = ["expm1", "logsumexp", "softmax"]

@@ -9,12 +9,12 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ._creation import refuse, requiring, to_tensor
+from ._arrays._creation import refuse, requiring, to_tensor
 
 if TYPE_CHECKING:
-    from ._dtype import DTypeLike
-    from ._objects import Tensor
-    from ._typing import PlaceLike
+    from ._core._dtype import DTypeLike
+    from ._core._objects import Tensor
+    from ._core._typing import PlaceLike
 
 
 @requiring

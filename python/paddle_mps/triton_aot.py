@@ -15,11 +15,10 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from . import _place
-from ._dtype import DType
-from ._objects import meta
-from ._tensor import Tensor
-from ._triton import SCALARS, Program, number, offset_of, unpack
+from ._core import _place
+from ._core._dtype import DType
+from ._core._objects import Tensor, meta
+from ._kernels._triton import SCALARS, Program, number, offset_of, unpack
 
 __all__ = ["Kernel", "load"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_mps import Tensor
-from paddle_mps._triton import offset_of
+from paddle_mps._kernels._triton import offset_of
 
 ALIGNMENT = 16  # bytes, which Triton's specialisation asks for
 

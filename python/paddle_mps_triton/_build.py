@@ -25,7 +25,7 @@ COMPILER = (
 def key() -> str:
     """What changes with the library: its file's size and time, and the version of the package."""
     from paddle_mps import __version__
-    from paddle_mps._library import find
+    from paddle_mps._core._library import find
 
     state = os.stat(find())
     return f"paddle-mps-{__version__}-{state.st_size}-{state.st_mtime_ns}"
@@ -34,8 +34,8 @@ def key() -> str:
 def msl(module: Any, metadata: dict[str, Any], options: _options.Options) -> str:
     """The source of the shader, with what a launch must know in its first line."""
     from paddle_mps import UnsupportedError
-    from paddle_mps._errors import check
-    from paddle_mps._library import library
+    from paddle_mps._core._errors import check
+    from paddle_mps._core._library import library
 
     text = str(module).encode()
     wanted = {name: getattr(options, name) for name in COMPILER}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from paddle_mps import _triton
-from paddle_mps._errors import exception
+from paddle_mps._core._errors import exception
+from paddle_mps._kernels import _triton
 
 
 def program(file: bytes) -> _triton.Program:

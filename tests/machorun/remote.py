@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from paddle_mps import _call, _dtype
-from paddle_mps._ids import RESHAPE, TRANSPOSE
+from paddle_mps._calls import _call
+from paddle_mps._core import _dtype
+from paddle_mps._core._ids import RESHAPE, TRANSPOSE
 from paddle_mps.selftest import oracle
 from paddle_mps.selftest.oracle import Array
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import remote
 
-from paddle_mps._ids import MATMUL
+from paddle_mps._core._ids import MATMUL
 from paddle_mps.selftest.oracle import Array
 
 COMMAND = os.environ.get("MACHORUN_SERVER", "")

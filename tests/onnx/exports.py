@@ -19,7 +19,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from paddle_mps._differences import apart, between
+from paddle_mps._commands._differences import apart, between
 
 HERE = pathlib.Path(__file__).parent
 FOLDER = HERE.parents[1] / "build" / "exports"

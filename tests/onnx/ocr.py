@@ -19,7 +19,7 @@ os.environ.setdefault("PADDLE_MPS_NUM_THREADS", "1")
 import numpy as np
 
 import paddle_mps
-from paddle_mps._differences import apart
+from paddle_mps._commands._differences import apart
 
 onnxruntime: Any = importlib.import_module("onnxruntime")
 SIZES = {

@@ -151,7 +151,7 @@ def cut_arrays() -> Iterator[str]:
     import paddle
 
     import paddle_mps
-    from paddle_mps import _save
+    from paddle_mps._files import _save
 
     source = "{'w': paddle.arange(100).reshape([10, 10]), 'b': paddle.ones([3])}"
     whole, _save.MAX_PIECE = _save.MAX_PIECE, 64

@@ -262,7 +262,7 @@ def test_allocation_after_the_interpreter(tmp_path: pathlib.Path) -> None:
     subprocess.run(command, cwd=tmp_path, check=True)
     program = f"""
         import ctypes
-        from paddle_mps._library import library
+        from paddle_mps._core._library import library
         mps.record_memory_history()
         ctypes.CDLL({str(tmp_path / "late.so")!r}).install(ctypes.cast(library.pmps_tensor_empty, ctypes.c_void_p))
         """

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import paddle_mps as paddle
-from paddle_mps import _call, _operators
+from paddle_mps._calls import _call, _operators
 from paddle_mps.selftest import suite
 
 FLOAT = "float32"

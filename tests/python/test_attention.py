@@ -10,7 +10,7 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps import _call, _operators
+from paddle_mps._calls import _call, _operators
 from paddle_mps.jit import to_static
 from paddle_mps.selftest import aliases, suite
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _operators as ops
 from paddle_mps import jit
+from paddle_mps._calls import _operators as ops
 
 pytestmark = pytest.mark.parametrize("place", ["cpu", "mps"])
 

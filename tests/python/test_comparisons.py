@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import paddle_mps
-from paddle_mps import _bench
-from paddle_mps._differences import apart, between, worst
+from paddle_mps._commands import _bench
+from paddle_mps._commands._differences import apart, between, worst
 
 ROOT = pathlib.Path(__file__).parents[2]
 ONES, NANS = np.ones(3, "float32"), np.full(3, np.nan, "float32")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _complex
+from paddle_mps._calls import _complex
 
 T = paddle.to_tensor
 DTYPES = ["complex64", "complex128"]

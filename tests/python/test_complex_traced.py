@@ -13,7 +13,7 @@ import pytest
 
 import paddle_mps as paddle
 from paddle_mps import fft
-from paddle_mps._complex import FUNCTIONS
+from paddle_mps._calls._complex import FUNCTIONS
 
 to_static: Any = functools.partial(paddle.jit.to_static, full_graph=True)
 

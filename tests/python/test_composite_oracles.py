@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _operators as ops
+from paddle_mps._calls import _operators as ops
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
@@ -63,7 +63,9 @@ def kl_div(x: Any, y: Any, reduction: str = "mean", log_target: bool = False) ->
     return np.sum(loss) / len(x) if reduction == "batchmean" else reduced(loss, reduction)
 
 
-def poisson(x: Any, y: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean") -> Any:
+def poisson(
+    x: Any, y: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"
+) -> Any:
     loss = np.exp(x) - y * x if log_input else x - y * np.log(x + eps)
     with np.errstate(all="ignore"):
         more = np.where(y > 1, y * np.log(y) - y + 0.5 * np.log(2 * np.pi * y), 0)
@@ -127,7 +129,14 @@ def distance(x: Any, y: Any, p: float = 2.0, epsilon: float = 1e-6, keepdim: boo
 
 
 def triplet(
-    x: Any, near: Any, far: Any, margin: float = 1.0, p: float = 2.0, e: float = 1e-6, swap: bool = False, reduction: str = "mean"
+    x: Any,
+    near: Any,
+    far: Any,
+    margin: float = 1.0,
+    p: float = 2.0,
+    e: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
 ) -> Any:
     apart = distance(x, far, p, e)
     apart = np.minimum(apart, distance(near, far, p, e)) if swap else apart
@@ -286,7 +295,9 @@ ORACLES: dict[str, Oracle] = {
     "hypot": Oracle(np.hypot, lambda: [floats(3, 4), floats(4)], [[]]),
 }  # fmt: skip
 
-CASES = [pytest.param(name, setting, id=f"{name}-{i}") for name, o in ORACLES.items() for i, setting in enumerate(o.settings)]
+CASES = [
+    pytest.param(name, setting, id=f"{name}-{i}") for name, o in ORACLES.items() for i, setting in enumerate(o.settings)
+]
 
 
 def test_every_formula_has_an_oracle() -> None:
@@ -306,7 +317,9 @@ def tensors(arrays: list[Any], dtype: str, place: str, view: bool) -> list[Any]:
         t = t if a.dtype != "float64" or dtype == "float64" else t.astype(dtype)
         if view and t.ndim > 1:
             order = list(range(t.ndim))[::-1]
-            t = paddle.concat([paddle.zeros([1, *t.transpose(order).shape[1:]], t.dtype).to(place), t.transpose(order)])[1:]
+            t = paddle.concat(
+                [paddle.zeros([1, *t.transpose(order).shape[1:]], t.dtype).to(place), t.transpose(order)]
+            )[1:]
             t = t.transpose(order)
         made.append(t)
     return made
@@ -338,8 +351,14 @@ def test_answers(name: str, setting: list[Any], place: str) -> None:
         for view in (False, True):
             given = tensors(arrays, dtype, place, view)
             first = call(name, given, setting)
-            held = [None if t is None else t.astype("float32").numpy() if t.dtype != paddle.float64 else t.numpy() for t in given]
-            wide = [h if h is None or h.dtype != "float32" or a.dtype != "float64" else h.astype("float64") for h, a in zip(held, arrays)]
+            held = [
+                None if t is None else t.astype("float32").numpy() if t.dtype != paddle.float64 else t.numpy()
+                for t in given
+            ]
+            wide = [
+                h if h is None or h.dtype != "float32" or a.dtype != "float64" else h.astype("float64")
+                for h, a in zip(held, arrays)
+            ]
             wide = [a if a is not None and a.dtype.kind == "i" else h for h, a in zip(wide, arrays)]
             exact = np.asarray(ORACLES[name].numpy(*wide, *setting))
             assert first.dtype == getattr(paddle, dtype) and list(first.shape) == list(exact.shape)
@@ -405,14 +424,19 @@ def test_gradients_of_gradients(name: str, setting: list[Any]) -> None:
         for i in wanted:
             given[i].stop_gradient = False
         result = call(name, given, setting)
-        return given, paddle.grad((result * result).sum(), [given[i] for i in wanted], create_graph=create, allow_unused=True)
+        return given, paddle.grad(
+            (result * result).sum(), [given[i] for i in wanted], create_graph=create, allow_unused=True
+        )
 
     given, first = gradient(0.0, create=True)
     total = sum((g * paddle.to_tensor(np.asarray(directions[i]))).sum() for i, g in zip(wanted, first))
     if total.stop_gradient:
         pytest.skip("the gradient is the same for all operands")
     second = paddle.grad(total, [given[i] for i in wanted], allow_unused=True)
-    got = sum(0 if s is None else float((s * paddle.to_tensor(np.asarray(directions[i]))).sum()) for i, s in zip(wanted, second))
+    got = sum(
+        0 if s is None else float((s * paddle.to_tensor(np.asarray(directions[i]))).sum())
+        for i, s in zip(wanted, second)
+    )
     ends = [
         sum(float((g * paddle.to_tensor(np.asarray(directions[i]))).sum()) for i, g in zip(wanted, gradient(step)[1]))
         for step in (1e-6, -1e-6)

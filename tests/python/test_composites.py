@@ -17,10 +17,10 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps import _operators as ops
+from paddle_mps._calls import _operators as ops
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMPOSITES = re.findall(r'formula: *`(\w+)\(', (ROOT / "core/op/composites_activation.go").read_text())
+COMPOSITES = re.findall(r"formula: *`(\w+)\(", (ROOT / "core/op/composites_activation.go").read_text())
 ONE = [name for name in COMPOSITES if name not in ("prelu", "glu", "swiglu")]
 
 rng = np.random.default_rng(11)
@@ -151,7 +151,11 @@ def called(tree):
 
 # What functions of rows do beside the call of theirs, and why.
 BESIDE: dict[str, tuple[set[str], set[str], str]] = {
-    "hypot": ({"square"}, {"_operators.square(x) + _operators.square(y)"}, "of complex numbers, which rows of formulas do not take"),
+    "hypot": (
+        {"square"},
+        {"_operators.square(x) + _operators.square(y)"},
+        "of complex numbers, which rows of formulas do not take",
+    ),
     "group_norm": (set(), {"len(args) + len(options)"}, "a count of arguments"),
     "gaussian_nll_loss": ({"unsqueeze"}, set(), "another shape of an argument"),
 }
@@ -180,4 +184,16 @@ def test_functions_of_composites_call_nothing_else():
             ]
             known = {"len(known.shape) - 1", "CHANNELS_FIRST + CHANNELS_LAST"} | expressions
             assert all(ast.unparse(n) in known for n in computes), node.name
-    assert {"celu", "selu", "softshrink", "prelu", "glu", "swiglu", "kl_div", "nll_loss", "group_norm", "logsumexp", "lerp"} <= seen
+    assert {
+        "celu",
+        "selu",
+        "softshrink",
+        "prelu",
+        "glu",
+        "swiglu",
+        "kl_div",
+        "nll_loss",
+        "group_norm",
+        "logsumexp",
+        "lerp",
+    } <= seen

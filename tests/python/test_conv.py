@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _operators
+from paddle_mps._calls import _operators
 
 F = paddle.nn.functional
 
@@ -62,7 +62,7 @@ THREADS = """
 import sys
 import numpy as np
 import paddle_mps as paddle
-from paddle_mps import _operators
+from paddle_mps._calls import _operators
 rng = np.random.default_rng(0)
 x = paddle.to_tensor(rng.normal(size=(3, 24, 29, 31)).astype(np.float32))
 w = paddle.to_tensor(rng.normal(size=(40, 24, 3, 3)).astype(np.float32))

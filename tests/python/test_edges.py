@@ -11,7 +11,7 @@ import edges
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps._errors import TracingError, UnsupportedError
+from paddle_mps._core._errors import TracingError, UnsupportedError
 
 GOLDEN = json.loads(edges.GOLDEN.read_text())
 DIFFERENCES = pathlib.Path(__file__).parents[2] / "docs" / "differences.md"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps._convert import REQUIRED
+from paddle_mps._core._convert import REQUIRED
 
 X = np.linspace(0.1, 0.9, 12, dtype="float32").reshape(3, 4)
 
@@ -157,7 +157,7 @@ def test_errors_begin_with_the_function(namespace: str) -> None:
         (lambda x: paddle.func.value_and_grad(paddle.sum)(x, WORD), "[sum] axis is 'a'; want an int"),
         (lambda x: paddle.Tensor(x, dtype="int31"), "[Tensor] dtype is 'int31'; want one of "),
         (lambda x: paddle.Tensor([1.0], place="gpu"), "[Tensor] place is 'gpu'; want 'cpu', "),
-        (lambda x: paddle._operators.topk(x, WORD, -1, True), "[topk] k is 'a'; want an int"),
+        (lambda x: paddle._calls._operators.topk(x, WORD, -1, True), "[topk] k is 'a'; want an int"),
     ],
 )
 def test_errors_say_what_came_and_what_was_wanted(call: Callable[[Any], Any], text: str) -> None:

@@ -21,8 +21,10 @@ import pytest
 import test_metal
 
 import paddle_mps
-from paddle_mps import _call, _objects, _operators, mps
-from paddle_mps._library import library
+from paddle_mps import mps
+from paddle_mps._calls import _call, _operators
+from paddle_mps._core import _objects
+from paddle_mps._core._library import library
 
 paddle: Any = paddle_mps  # whose types forbid some of the calls
 T = paddle.to_tensor

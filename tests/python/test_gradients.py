@@ -18,7 +18,7 @@ import pytest
 from slopes import first_derivatives, second_derivatives
 
 import paddle_mps as paddle
-from paddle_mps import _operators as ops
+from paddle_mps._calls import _operators as ops
 
 TABLE = json.loads((pathlib.Path(paddle.__file__).parent / "selftest/table.json").read_text())
 RULES = {row["name"] for row in TABLE if row.get("gradient")}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _operators as operators
+from paddle_mps._calls import _operators as operators
 
 T = paddle.to_tensor
 KINDS = list(itertools.product(("uint8", "int8"), repeat=2))

@@ -27,7 +27,8 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps import _builtin, _call
+from paddle_mps._calls import _call
+from paddle_mps._core import _builtin
 from paddle_mps.jit import InputSpec, StaticFunction, enable_to_static, not_to_static
 from paddle_mps.selftest import suite
 

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps._errors import check
-from paddle_mps._holding import FIRST, MANY, callbacks
-from paddle_mps._library import library, quick
-from paddle_mps._objects import collect, view
+from paddle_mps._calls._holding import FIRST, MANY, callbacks
+from paddle_mps._core._errors import check
+from paddle_mps._core._library import library, quick
+from paddle_mps._core._objects import collect, view
 
 
 def leaf(*shape: int) -> Any:
@@ -206,7 +206,7 @@ def test_layers_that_save_results_need_no_collector(how: str) -> None:
         before = library.pmps_live_handles(), len(callbacks)
         for _ in range(100):
             applied(w, how)
-        paddle._objects.flush()
+        paddle._core._objects.flush()
         assert (library.pmps_live_handles(), len(callbacks)) == before
     finally:
         gc.enable()
@@ -422,7 +422,7 @@ def test_signals_during_a_collection_arrive(handler: str) -> None:
     code = f"""if 1:
         import gc, signal, sys, time
         import paddle_mps as paddle
-        from paddle_mps import _holding
+        from paddle_mps._calls import _holding
         class Stop(BaseException): pass
         def stop(*args): raise Stop
         if {handler!r} != "default":

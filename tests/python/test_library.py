@@ -14,7 +14,9 @@ import sys
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _call, _convert, _dtype, _errors, _ids, _library, _objects, _ops, _structs
+from paddle_mps._calls import _call
+from paddle_mps._core import _convert, _dtype, _errors, _ids, _library, _objects, _structs
+from paddle_mps._maths import _ops
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADER = re.sub(r"/\*.*?\*/", "", (ROOT / "include" / "paddlemps.h").read_text(), flags=re.DOTALL)

@@ -9,7 +9,7 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps import _operators
+from paddle_mps._calls import _operators
 from paddle_mps.jit import to_static
 
 PLACES = ["cpu"] + ["mps:0"] * (paddle.mps.device_count() > 0)

@@ -7,7 +7,7 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
-from paddle_mps._errors import UnsupportedError
+from paddle_mps._core._errors import UnsupportedError
 
 T = paddle.to_tensor
 

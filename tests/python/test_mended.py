@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _library, _memory, mps
+from paddle_mps import mps
+from paddle_mps._core import _library
+from paddle_mps._devices import _memory
 
 T = paddle.to_tensor
 
@@ -232,7 +234,7 @@ def test_zeros_in_paths_are_errors(tmp_path: pathlib.Path) -> None:
 def test_a_stack_of_another_languages_thread_is_empty() -> None:
     source = """
 import ctypes
-from paddle_mps import _memory
+from paddle_mps._devices import _memory
 stacks = _memory.Stacks()
 thread, found = ctypes.c_void_p(), ctypes.c_void_p()
 libc = ctypes.CDLL(None)

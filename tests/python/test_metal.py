@@ -103,9 +103,9 @@ def test_worst_case_on_every_macos(macos: str) -> None:
 def test_calls_that_keep_the_interpreter_lock_are_refused_when_the_stream_is_full() -> None:
     out, _ = run(
         """
-from paddle_mps import _errors
-from paddle_mps._ids import NEG
-from paddle_mps._library import quick
+from paddle_mps._core import _errors
+from paddle_mps._core._ids import NEG
+from paddle_mps._core._library import quick
 x = paddle.ones([4], place="mps")
 refused = 0
 for _ in range(2000):

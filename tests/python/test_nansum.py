@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _statistics
+from paddle_mps._matrices import _statistics
 
 ROWS, COLUMNS = 3, _statistics.MANY
 

@@ -13,10 +13,10 @@ import onnx_files
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps._dtype import BY_NUMBER
-from paddle_mps._errors import check
-from paddle_mps._library import library
-from paddle_mps._structs import ValueInfo
+from paddle_mps._core._dtype import BY_NUMBER
+from paddle_mps._core._errors import check
+from paddle_mps._core._library import library
+from paddle_mps._core._structs import ValueInfo
 
 # y = x * w, with w = [0, 2, 4] and x of float[n, 3], from the onnx package.
 PRODUCT = bytes.fromhex(

@@ -13,7 +13,7 @@ import onnx_files as files
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _reference
+from paddle_mps._models import _reference
 
 X = np.linspace(-3, 3, 12, dtype=np.float32).reshape(4, 3)
 # z = softmax(gelu(x)), spelled as exporters do, and the index of its largest element: kernels of patterns and groups.

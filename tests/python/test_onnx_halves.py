@@ -12,7 +12,7 @@ import onnx_files as files
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _halves
+from paddle_mps._models import _halves
 
 X = np.linspace(-2, 2, 12, dtype=np.float32).reshape(4, 3)
 W = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)

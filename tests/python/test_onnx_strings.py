@@ -13,7 +13,7 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.onnxruntime as ort
-from paddle_mps import _strings
+from paddle_mps._models import _strings
 
 PLACES = ["cpu", "mps"]
 WORDS = np.array(["b", "a", "", "b", "ü", "z\x00", "a"], object)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _call, _operators, mps
+from paddle_mps import mps
+from paddle_mps._calls import _call, _operators
 from paddle_mps.selftest import aliases, suite
 
 T = paddle.to_tensor

@@ -21,7 +21,7 @@ import pytest
 
 import paddle_mps as paddle
 from paddle_mps import _surface, mps, profiler
-from paddle_mps._library import quick
+from paddle_mps._core._library import quick
 from paddle_mps.profiler import ProfilerState, ProfilerTarget, RecordEvent, SummaryView, TracerEventType
 
 STREAMS = 1_000_000_000

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import paddle_mps
-from paddle_mps import _place
+from paddle_mps._core import _place
 
 paddle: Any = paddle_mps  # arguments that the annotations do not name, too
 

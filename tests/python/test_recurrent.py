@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _operators
+from paddle_mps._calls import _operators
 from paddle_mps.selftest import aliases, suite
 
 PLACES = ["cpu"] + ["mps:0"] * (paddle.mps.device_count() > 0)

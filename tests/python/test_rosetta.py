@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from paddle_mps import _library
+from paddle_mps._core import _library
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, platform: str, machine: str, translated: int | None) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _save
+from paddle_mps._files import _save
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
 from exchange import VALUES, described, made, saved
@@ -366,7 +366,7 @@ def test_a_buffer_is_left_behind_what_was_read() -> None:
 
 def test_the_functions_of_a_pickle_are_the_reviewed_ones() -> None:
     """A name is added after its function was read: it imports nothing, makes data alone, and charges what it copies."""
-    from paddle_mps import _unpickle
+    from paddle_mps._files import _unpickle
 
     calls = "tuple set frozenset complex bytes eval".split()
     reviewed = {("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode"), ("collections", "OrderedDict")}

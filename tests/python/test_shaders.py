@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _shader
+from paddle_mps._kernels import _shader
 
 ROOT = pathlib.Path(__file__).parents[2]
 FAKE = ROOT / "build" / "libfakemetal.so"

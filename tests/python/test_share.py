@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _call, mps
+from paddle_mps import mps
+from paddle_mps._calls import _call
 
 
 def ones(*shape: int) -> np.ndarray[Any, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps._convert import REQUIRED
+from paddle_mps._core._convert import REQUIRED
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED: dict[str, dict[str, str | None]] = json.loads(

@@ -15,7 +15,7 @@ PROGRAM = """
 import gc, random, sys
 import numpy as np
 import paddle_mps as paddle
-from paddle_mps._library import library
+from paddle_mps._core._library import library
 
 PAGE = 4096
 def resident():

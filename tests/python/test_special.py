@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps._differences import worst
+from paddle_mps._commands._differences import worst
 
 T = paddle.to_tensor
 EPSILON = {"float32": 2.0**-24, "float64": 2.0**-53}

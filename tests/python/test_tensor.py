@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _call, _library
+from paddle_mps._calls import _call
+from paddle_mps._core import _library
 
 PLACES = ("cpu", "mps")
 # Older versions take every array from DLPack as read-only.

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _objects, mps
-from paddle_mps._library import library
-from paddle_mps._objects import view
+from paddle_mps import mps
+from paddle_mps._core import _objects
+from paddle_mps._core._library import library
+from paddle_mps._core._objects import view
 
 THREADS, ROUNDS = 16, 60
 

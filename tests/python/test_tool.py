@@ -16,7 +16,9 @@ import onnx_files as files
 import pytest
 
 import paddle_mps
-from paddle_mps import _bench, _progress, _tool, memory_viz
+from paddle_mps import _tool, memory_viz
+from paddle_mps._commands import _bench
+from paddle_mps._models import _progress
 
 SMALL: dict[str, Any] = {
     "version": 1,

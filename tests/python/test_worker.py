@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _call, _ids, _objects, _operators, _worker
-from paddle_mps._library import library
+from paddle_mps._calls import _call, _operators
+from paddle_mps._core import _ids, _objects, _worker
+from paddle_mps._core._library import library
 
 
 def names() -> list[str]:
@@ -111,7 +112,8 @@ def script(program: str) -> tuple[str, str]:
 HEAVY = """
 import atexit, os, sys, threading
 import paddle_mps as paddle
-from paddle_mps import _call, _worker
+from paddle_mps._calls import _call
+from paddle_mps._core import _worker
 x = paddle.ones([_call.HEAVY_WORK + 1], "uint8")
 """
 
@@ -146,7 +148,7 @@ def test_heavy_work_at_exit() -> None:
 def test_exit_does_not_wait_for_what_was_given_up() -> None:
     program = """
 import os, signal, threading
-from paddle_mps import _worker
+from paddle_mps._core import _worker
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Timer(0.2, interrupt).start()

@@ -550,7 +550,7 @@ def test_a_step_leaves_views_of_weights_usable() -> None:
 
 
 def test_nothing_is_held_by_views_that_wrote() -> None:
-    live = paddle._library.library.pmps_live_handles
+    live = paddle._core._library.library.pmps_live_handles
     before = live()
     for _ in range(20):
         y = T(A, stop_gradient=False)

@@ -12,7 +12,7 @@ import sys
 import pytest
 from documents import DESIGN, DEVICES, LINK, PAGES, ROOT, anchors, blocks, fake, kept, output, prose, slug, tables, text
 
-from paddle_mps._library import find
+from paddle_mps._core._library import find
 
 ELSEWHERE = sorted(p.name for p in ROOT.glob("*.md"))
 METAL_ONLY = {"docs/shaders.md"}

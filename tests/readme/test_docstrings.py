@@ -27,8 +27,8 @@ PACKAGE = "import numpy as np\nimport paddle_mps\nimport paddle_mps as paddle\n"
 # By module, what a program needs before it; or a reason, in a tuple, why it does not run here.
 BEFORE: dict[str, str | tuple[str]] = {
     "paddle_mps": "",
-    "paddle_mps._progress": "from paddle_mps._progress import Progress\n",
-    "paddle_mps._shader": PACKAGE,
+    "paddle_mps._models._progress": "from paddle_mps._models._progress import Progress\n",
+    "paddle_mps._kernels._shader": PACKAGE,
     "paddle_mps.onnx": f"{PACKAGE}x = np.zeros((1, 3, 224, 224), 'float32')\n",
     "paddle_mps.onnxruntime": "import numpy as np\nx = np.zeros((1, 3, 224, 224), 'float32')\n",
     "paddle_mps.profiler": f"{PACKAGE}batches, train = [1, 2, 3], paddle.ones\n",
@@ -37,7 +37,7 @@ BEFORE: dict[str, str | tuple[str]] = {
     ),
     "paddle_mps.triton_aot": ("a kernel has to be compiled first: tests/triton/test_documents.py",),
 }
-METAL_ONLY = {"paddle_mps._shader"}
+METAL_ONLY = {"paddle_mps._kernels._shader"}
 
 
 def indented(text: str) -> Iterator[str]:

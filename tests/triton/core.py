@@ -278,7 +278,7 @@ def main() -> int:
     library = ROOT / "python/paddle_mps/libpaddlemps.so"
     results_file = (
         FOLDER
-        / f"results-{key(library, ROOT / 'python/paddle_mps_triton', ROOT / 'python/paddle_mps/_triton.py')}.jsonl"
+        / f"results-{key(library, ROOT / 'python/paddle_mps_triton', ROOT / 'python/paddle_mps/_kernels/_triton.py')}.jsonl"
     )
     if given.again:
         forget(results_file, set(chosen))

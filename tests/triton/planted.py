@@ -67,7 +67,7 @@ DEFECTS = {
 def source(name: str, options: dict[str, Any], defect: Defect | None) -> str:
     """The Metal source of a case; "" for one that is refused."""
     from paddle_mps import UnsupportedError
-    from paddle_mps._triton_tool import compiled
+    from paddle_mps._commands._triton_tool import compiled
 
     text = (IR / f"{name}.ttir").read_text()
     if defect and defect.ir:
@@ -91,7 +91,8 @@ def shows(defect: Defect) -> list[tuple[str, str]]:
 
 def verdict(case: corpus.Case, text: str) -> str:
     """What the corpus says of a text for a case; "pass" if it finds nothing wrong."""
-    from paddle_mps import _triton, mps
+    from paddle_mps import mps
+    from paddle_mps._kernels import _triton
 
     launch = case.run()
     try:

@@ -17,7 +17,8 @@ from kernels.refused import float64_kernel
 from triton.runtime.errors import OutOfResources
 
 import paddle_mps as paddle
-from paddle_mps import _triton, triton_aot
+from paddle_mps import triton_aot
+from paddle_mps._kernels import _triton
 from paddle_mps_triton.driver import MPSDriver
 
 N = 1000

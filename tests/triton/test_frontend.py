@@ -130,7 +130,7 @@ def test_another_triton_is_not_replaced(tmp_path: pathlib.Path):
 
 def test_the_command(tmp_path: pathlib.Path):
     def run(*arguments: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "paddle_mps._triton_tool", "frontend", *arguments]
+        command = [sys.executable, "-m", "paddle_mps._commands._triton_tool", "frontend", *arguments]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
@@ -251,14 +251,23 @@ def test_the_wheel_reads_what_is_built(folder: pathlib.Path, tmp_path: pathlib.P
 
 def test_ahead_of_time(folder: pathlib.Path, tmp_path: pathlib.Path):
     (tmp_path / "k.py").write_text(KERNELS)
-    command = ["-m", "paddle_mps._triton_tool", "compile", str(tmp_path / "k.py"), "-n", "add", "-s", SIGNATURE]
+    command = [
+        "-m",
+        "paddle_mps._commands._triton_tool",
+        "compile",
+        str(tmp_path / "k.py"),
+        "-n",
+        "add",
+        "-s",
+        SIGNATURE,
+    ]
     ours, theirs = python(folder, *command), python(installed(), *command)
     assert ours.returncode == theirs.returncode == 0, ours.stderr + theirs.stderr
     assert ours.stdout.splitlines()[0] == theirs.stdout.splitlines()[0]  # how it is launched
     assert "float4" in ours.stdout
     command = [
         "-m",
-        "paddle_mps._triton_tool",
+        "paddle_mps._commands._triton_tool",
         "compile",
         str(tmp_path / "k.py"),
         "-n",

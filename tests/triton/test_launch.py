@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
-from paddle_mps import _triton, triton_aot
+from paddle_mps import triton_aot
+from paddle_mps._kernels import _triton
 
 METADATA = (
     '{"triton_mps":1,"name":"scale","args":[{"name":"x","type":"*fp32","divisible":16},{"name":"n","type":"i32"},'

@@ -24,7 +24,7 @@ SIGNATURE = "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
 
 
 def tool(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "paddle_mps._triton_tool", "compile", *map(str, arguments)]
+    command = [sys.executable, "-m", "paddle_mps._commands._triton_tool", "compile", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
 
 

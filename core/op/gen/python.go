@@ -50,10 +50,10 @@ func wrappers(rows []op.Row) string {
 	var b strings.Builder
 	b.WriteString(notice + `"""The operators whose arguments are their operands and attributes, and nothing else."""
 
-from . import _operators
-from ._call import computed, into
-from ._convert import REQUIRED, chosen
-from ._inplace import in_place
+from .._calls import _operators
+from .._calls._call import computed, into
+from .._calls._inplace import in_place
+from .._core._convert import REQUIRED, chosen
 `)
 	exported(&b, "\n__all__ = ", publicNames(rows, ""))
 	for i := range rows {
@@ -72,7 +72,7 @@ func functional(rows []op.Row) string {
 	names := publicNames(rows, "nn.functional")
 	var b strings.Builder
 	b.WriteString(notice + "\"\"\"The generated functions of paddle.nn.functional.\"\"\"\n\n")
-	fmt.Fprintf(&b, "from .._ops import (\n    %s,\n)\n", strings.Join(names, ",\n    "))
+	fmt.Fprintf(&b, "from .._maths._ops import (\n    %s,\n)\n", strings.Join(names, ",\n    "))
 	exported(&b, "\n__all__ = ", names)
 	return b.String()
 }

@@ -26,7 +26,7 @@ var attrTypes = map[op.AttrType]string{
 // stubs. That both have the same parameters is for the tests of Python to see.
 func stubs(rows []op.Row) string {
 	var b strings.Builder
-	b.WriteString(notice + "from ._dtype import DTypeLike\nfrom ._typing import Ints, Scalar, Tensor\n\n")
+	b.WriteString(notice + "from .._core._dtype import DTypeLike\nfrom .._core._typing import Ints, Scalar, Tensor\n\n")
 	exported(&b, "__all__ = ", publicNames(rows, ""))
 	b.WriteString("\n")
 	for i := range rows {

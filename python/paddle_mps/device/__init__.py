@@ -5,9 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import mps
-from .._device import get_device, is_compiled_with_mps, set_device, synchronize
-from .._place import CPUPlace, MPSPlace, device_name
-from .._platform import (
+from .._arrays._typed import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from .._core._place import CPUPlace, MPSPlace, device_name
+from .._devices._device import get_device, is_compiled_with_mps, set_device, synchronize
+from .._devices._platform import (
     CustomPlace,
     IPUPlace,
     XPUPlace,
@@ -20,19 +32,7 @@ from .._platform import (
     is_compiled_with_rocm,
     is_compiled_with_xpu,
 )
-from .._random import all_places
-from .._typed import (
-    BFloat16Tensor,
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-)
+from .._devices._random import all_places
 from ..mps import (
     Stream,
     current_device,
@@ -65,7 +65,7 @@ from ..mps import (
 from . import cuda
 
 if TYPE_CHECKING:
-    from .._typing import DeviceLike
+    from .._core._typing import DeviceLike
 
 device = device_guard
 StreamContext = stream_guard

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from .._errors import NoCudaError
+from .._core._errors import NoCudaError
 
 
 def refuse(name: str) -> NoReturn:

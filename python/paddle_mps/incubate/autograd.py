@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from .. import _jacobian, _operators
-from .._convert import tensor
-from .._jacobian import gradients, own
-from .._objects import Tensor, meta
+from .._calls import _operators
+from .._core._convert import tensor
+from .._core._objects import Tensor, meta
+from .._matrices import _jacobian
+from .._matrices._jacobian import gradients, own
 
 __all__ = ["Hessian", "Jacobian", "jvp", "vjp"]
 

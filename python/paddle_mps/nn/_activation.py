@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _operators
-from .._caller import axes_text
-from .._convert import axis_of, described, index, real, tensor
-from .._creation import full_0d
-from .._elementwise import alike, of_floats
-from .._inplace import in_place
-from .._objects import Tensor, meta
-from .._ops import leaky_relu
-from .._sampling import uniform
+from .._arrays._creation import full_0d
+from .._calls import _operators
+from .._calls._inplace import in_place
+from .._core._caller import axes_text
+from .._core._convert import axis_of, described, index, real, tensor
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import alike, of_floats
+from .._maths._ops import leaky_relu
+from .._randomness._sampling import uniform
 
 if TYPE_CHECKING:
-    from .._typing import Scalar
+    from .._core._typing import Scalar
 
 
 def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _dtype, _operators
-from .._array import reshaped
-from .._caller import axes_text
-from .._convert import tensor
-from .._creation import full_0d
-from .._elementwise import alike, of_floats
-from .._objects import Tensor, meta
+from .._arrays._array import reshaped
+from .._arrays._creation import full_0d
+from .._calls import _operators
+from .._core import _dtype
+from .._core._caller import axes_text
+from .._core._convert import tensor
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import alike, of_floats
 from ._dropout import dropout
 
 __all__ = ["scaled_dot_product_attention"]

@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import _dtype, _operators
-from .._array import reshaped
-from .._call import renamed
-from .._caller import axes_text
-from .._convert import axis_of, index, real, tensor
-from .._creation import full_0d
-from .._elementwise import alike, of_dtypes, of_floats
-from .._errors import UnsupportedError
-from .._objects import Tensor, meta
-from .._precision import rounded, working
-from .._scatter import lattice
+from .._arrays._array import reshaped
+from .._arrays._creation import full_0d
+from .._calls import _operators
+from .._calls._call import renamed
+from .._calls._precision import rounded, working
+from .._core import _dtype
+from .._core._caller import axes_text
+from .._core._convert import axis_of, index, real, tensor
+from .._core._errors import UnsupportedError
+from .._core._objects import Tensor, meta
+from .._indices._scatter import lattice
+from .._maths._elementwise import alike, of_dtypes, of_floats
 from ._layout import one_hot
 from ._reduction import check_reduction, reduced
 from ._similarity import log_softmax

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Union
 
-from .. import _operators
-from .._array import reshaped
-from .._call import renamed
-from .._convert import described, settled, sizes, tensor
-from .._creation import value_of
-from .._meta import Meta
-from .._objects import Tensor, meta
+from .._arrays._array import reshaped
+from .._arrays._creation import value_of
+from .._calls import _operators
+from .._calls._call import renamed
+from .._core._convert import described, settled, sizes, tensor
+from .._core._meta import Meta
+from .._core._objects import Tensor, meta
 from ._window import last, numbers, padding_of, same, shape_of, spatial
 
 if TYPE_CHECKING:

@@ -11,17 +11,18 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _dtype, _operators
-from .._call import renamed
-from .._caller import axes_text
-from .._convert import one_number, real, tensor, whole
-from .._creation import full_0d
-from .._elementwise import of_floats
-from .._errors import UnsupportedError
-from .._inplace import in_place
-from .._objects import Tensor, meta
-from .._precision import rounded, working
-from .._sampling import uniforms
+from .._arrays._creation import full_0d
+from .._calls import _operators
+from .._calls._call import renamed
+from .._calls._inplace import in_place
+from .._calls._precision import rounded, working
+from .._core import _dtype
+from .._core._caller import axes_text
+from .._core._convert import one_number, real, tensor, whole
+from .._core._errors import UnsupportedError
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import of_floats
+from .._randomness._sampling import uniforms
 
 # SELU's limit for large negative x, -scale * alpha: what alpha_dropout puts in the place of an element.
 SATURATED = -1.0507009873554805 * 1.6732632423543772

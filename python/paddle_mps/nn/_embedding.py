@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from .. import _dtype, _operators
-from .._array import reshaped
-from .._call import renamed
-from .._caller import axes_text
-from .._convert import index, tensor
-from .._creation import full_0d
-from .._elementwise import of_floats
-from .._errors import UnsupportedError
-from .._grad import no_grad
-from .._indexing import put_into
-from .._objects import Tensor, meta
-from .._statistics import power_norm
+from .._arrays._array import reshaped
+from .._arrays._creation import full_0d
+from .._arrays._indexing import put_into
+from .._calls import _operators
+from .._calls._call import renamed
+from .._calls._grad import no_grad
+from .._core import _dtype
+from .._core._caller import axes_text
+from .._core._convert import index, tensor
+from .._core._errors import UnsupportedError
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import of_floats
+from .._matrices._statistics import power_norm
 
 __all__ = ["embedding"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .. import _operators
-from .._objects import Tensor, meta
+from .._calls import _operators
+from .._core._objects import Tensor, meta
 from ._attention import grouped, masked, scaled_dot_product_attention
 from ._dropout import dropout as dropped
 

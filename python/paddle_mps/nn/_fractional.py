@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .._convert import described
-from .._creation import arange, full, full_like, to_tensor
-from .._elementwise import of_floats
-from .._grad import no_grad
-from .._objects import Tensor, meta
-from .._sampling import rand
+from .._arrays._creation import arange, full, full_like, to_tensor
+from .._calls._grad import no_grad
+from .._core._convert import described
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import of_floats
+from .._randomness._sampling import rand
 from ._window import numbers, shape_of
 
 if TYPE_CHECKING:

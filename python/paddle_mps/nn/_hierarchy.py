@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _dtype, _operators
-from .._array import concat, reshaped
-from .._convert import index, tensor
-from .._creation import full_0d, value_of
-from .._elementwise import of_floats
-from .._objects import Tensor, from_array, meta
-from .._precision import rounded, working
+from .._arrays._array import concat, reshaped
+from .._arrays._creation import full_0d, value_of
+from .._calls import _operators
+from .._calls._precision import rounded, working
+from .._core import _dtype
+from .._core._convert import index, tensor
+from .._core._objects import Tensor, from_array, meta
+from .._maths._elementwise import of_floats
 from ._losses import log_of_1_and_exp
 from ._similarity import linear, log_softmax
 

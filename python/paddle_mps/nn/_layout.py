@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _dtype, _operators
-from .._arithmetic import cast
-from .._array import reshaped
-from .._caller import axes_text, called
-from .._convert import index, numeric, one_number, tensor, whole
-from .._creation import filled, value_of
-from .._errors import UnsupportedError, errors_of
-from .._indexing import basic, fill, put_into
-from .._objects import Tensor, from_array, meta
-from .._tracing import active
+from .._arrays._array import reshaped
+from .._arrays._creation import filled, value_of
+from .._arrays._indexing import basic, fill, put_into
+from .._calls import _operators
+from .._calls._tracing import active
+from .._core import _dtype
+from .._core._caller import axes_text, called
+from .._core._convert import index, numeric, one_number, tensor, whole
+from .._core._errors import UnsupportedError, errors_of
+from .._core._objects import Tensor, from_array, meta
+from .._maths._arithmetic import cast
 
 if TYPE_CHECKING:
-    from .._dtype import DTypeLike
-    from .._typing import Scalar
+    from .._core._dtype import DTypeLike
+    from .._core._typing import Scalar
 
 # By the number of axes the formats with channels in front, and those with channels last.
 FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}

@@ -6,12 +6,12 @@ of them. Operands broadcast unless it says otherwise.
 
 from __future__ import annotations
 
-from .. import _complex, _operators
-from .._convert import real, tensor
-from .._dtype import float32, float64
-from .._elementwise import alike, of_floats
-from .._objects import Tensor, meta
-from .._tracing import found
+from .._calls import _complex, _operators
+from .._calls._tracing import found
+from .._core._convert import real, tensor
+from .._core._dtype import float32, float64
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import alike, of_floats
 from ._reduction import check_reduction, reduced
 
 

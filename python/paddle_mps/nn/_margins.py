@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Callable
 
-from .. import _dtype, _operators
-from .._array import reshaped
-from .._convert import real, said, tensor
-from .._dtype import float32, float64
-from .._objects import Tensor, meta
-from .._precision import rounded, working
-from .._tracing import found
+from .._arrays._array import reshaped
+from .._calls import _operators
+from .._calls._precision import rounded, working
+from .._calls._tracing import found
+from .._core import _dtype
+from .._core._convert import real, said, tensor
+from .._core._dtype import float32, float64
+from .._core._objects import Tensor, meta
 from ._classification import classes_of, picked, whole_labels
 from ._layout import one_hot
 from ._reduction import check_reduction, operands, reduced, same_shape

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from .. import _dtype, _operators
-from .._array import concat, reshaped
-from .._convert import axis_of, real, tensor
-from .._creation import filled
-from .._elementwise import alike, of_floats
-from .._objects import Tensor, meta
-from .._precision import rounded, working
-from .._sampling import uniforms
+from .._arrays._array import concat, reshaped
+from .._arrays._creation import filled
+from .._calls import _operators
+from .._calls._precision import rounded, working
+from .._core import _dtype
+from .._core._convert import axis_of, real, tensor
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import alike, of_floats
+from .._randomness._sampling import uniforms
 from ._attention import counted
 from ._layout import between
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import _operators
-from .._array import concat, reshaped
-from .._call import into, renamed
-from .._caller import axes_text
-from .._convert import described, index, real, settled, sizes, tensor, whole
-from .._creation import filled
-from .._elementwise import of_floats
-from .._grad import no_grad, regardless
-from .._meta import Meta
-from .._objects import Tensor, from_array, meta
-from .._precision import rounded, working
+from .._arrays._array import concat, reshaped
+from .._arrays._creation import filled
+from .._calls import _operators
+from .._calls._call import into, renamed
+from .._calls._grad import no_grad, regardless
+from .._calls._precision import rounded, working
+from .._core._caller import axes_text
+from .._core._convert import described, index, real, settled, sizes, tensor, whole
+from .._core._meta import Meta
+from .._core._objects import Tensor, from_array, meta
+from .._maths._elementwise import of_floats
 from ._activation import CHANNELS_FIRST, CHANNELS_LAST
 
 

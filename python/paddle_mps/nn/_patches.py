@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .. import _operators
-from .._array import reshaped, unbind
-from .._call import renamed
-from .._caller import axes_text, called
-from .._convert import flag, tensor, whole
-from .._creation import filled, full_0d
-from .._dtype import float32, int64
-from .._elementwise import alike, of_floats
-from .._indexing import WHOLE, basic
-from .._objects import Tensor, from_array, meta
+from .._arrays._array import reshaped, unbind
+from .._arrays._creation import filled, full_0d
+from .._arrays._indexing import WHOLE, basic
+from .._calls import _operators
+from .._calls._call import renamed
+from .._core._caller import axes_text, called
+from .._core._convert import flag, tensor, whole
+from .._core._dtype import float32, int64
+from .._core._objects import Tensor, from_array, meta
+from .._maths._elementwise import alike, of_floats
 from ._layout import pad, surrounded
 from ._window import numbers
 from ._window import whole as is_whole

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _operators
-from .._call import into
-from .._convert import REQUIRED, chosen, tensor
-from .._inplace import in_place
-from .._objects import Tensor
+from .._calls import _operators
+from .._calls._call import into
+from .._calls._inplace import in_place
+from .._core._convert import REQUIRED, chosen, tensor
+from .._core._objects import Tensor
 
 if TYPE_CHECKING:
-    from .._dtype import DTypeLike
+    from .._core._dtype import DTypeLike
 
 __all__ = ["gelu", "silu", "softmax", "softmax_"]
 

@@ -6,14 +6,14 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any, Callable, Union
 
-from .. import _operators
-from .._call import renamed
-from .._convert import described, one_number, settled, sizes
-from .._creation import full_0d, value_of
-from .._dtype import int32
-from .._elementwise import of_floats
-from .._meta import Meta
-from .._objects import Tensor, meta
+from .._arrays._creation import full_0d, value_of
+from .._calls import _operators
+from .._calls._call import renamed
+from .._core._convert import described, one_number, settled, sizes
+from .._core._dtype import int32
+from .._core._meta import Meta
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import of_floats
 from ._window import last, numbers, padding_of, shape_of, spatial
 
 if TYPE_CHECKING:

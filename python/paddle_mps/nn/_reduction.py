@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _operators
-from .._convert import tensor
-from .._objects import Tensor, meta
-from .._precision import HALF, rounded, working
+from .._calls import _operators
+from .._calls._precision import HALF, rounded, working
+from .._core._convert import tensor
+from .._core._objects import Tensor, meta
 
 REDUCTIONS = ("mean", "sum", "none")
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .. import _operators, _tracing
-from .._array import reshaped
-from .._call import renamed
-from .._caller import axes_text, called
-from .._convert import said, tensor
-from .._creation import room, value_of
-from .._dtype import float32
-from .._errors import UnsupportedError
-from .._objects import Tensor, from_array, meta
+from .._arrays._array import reshaped
+from .._arrays._creation import room, value_of
+from .._calls import _operators, _tracing
+from .._calls._call import renamed
+from .._core._caller import axes_text, called
+from .._core._convert import said, tensor
+from .._core._dtype import float32
+from .._core._errors import UnsupportedError
+from .._core._objects import Tensor, from_array, meta
 from ._pool import adaptive_avg
 
 if TYPE_CHECKING:

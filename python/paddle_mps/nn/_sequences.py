@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _dtype, _operators
-from .._array import concat, reshaped, stack
-from .._convert import index, tensor
-from .._creation import filled, full_0d
-from .._elementwise import of_floats
-from .._errors import UnsupportedError
-from .._objects import Tensor, meta
-from .._precision import rounded, working
+from .._arrays._array import concat, reshaped, stack
+from .._arrays._creation import filled, full_0d
+from .._calls import _operators
+from .._calls._precision import rounded, working
+from .._core import _dtype
+from .._core._convert import index, tensor
+from .._core._errors import UnsupportedError
+from .._core._objects import Tensor, meta
+from .._maths._elementwise import of_floats
 from ._attention import counted
 from ._layout import between, step_of
 from ._similarity import log_softmax

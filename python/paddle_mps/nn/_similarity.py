@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _operators
-from .._arithmetic import cast
-from .._call import into, renamed
-from .._convert import axis_of, described, one_number, tensor
-from .._elementwise import floats
-from .._errors import UnsupportedError, errors_of
-from .._objects import Tensor, meta
-from .._precision import rounded, working
+from .._calls import _operators
+from .._calls._call import into, renamed
+from .._calls._precision import rounded, working
+from .._core._convert import axis_of, described, one_number, tensor
+from .._core._errors import UnsupportedError, errors_of
+from .._core._objects import Tensor, meta
+from .._maths._arithmetic import cast
+from .._maths._elementwise import floats
 
 if TYPE_CHECKING:
-    from .._dtype import DTypeLike
+    from .._core._dtype import DTypeLike
 
 __all__ = ["cosine_similarity", "linear", "log_softmax", "normalize", "pairwise_distance"]
 

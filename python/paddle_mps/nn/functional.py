@@ -3,8 +3,8 @@
 Each family lists its public names in its `__all__`. What is imported here is public: nothing else is.
 """
 
-from .._ops import tanh as tanh
-from .._ops import tanh_ as tanh_
+from .._maths._ops import tanh as tanh
+from .._maths._ops import tanh_ as tanh_
 from . import _flash_attention as flash_attention  # noqa: F401  # a submodule in Paddle, and not in __all__ there either
 from ._activation import *  # noqa: F403
 from ._attention import *  # noqa: F403

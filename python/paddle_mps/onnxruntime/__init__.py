@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _install
-from .._random import seed as _seed
+from .._devices._random import seed as _seed
 from .._version import __version__ as paddle_mps_version
 from . import capi
 from ._binding import IOBinding

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._creation import to_tensor
-from .._objects import Tensor
+from .._arrays._creation import to_tensor
+from .._core._objects import Tensor
 from ._types import dtype_of, elem_of, tensor_type
 from ._values import Array, Held, OrtValue, array_of, place_of
 

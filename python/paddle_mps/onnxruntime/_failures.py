@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from .._errors import OutOfMemoryError, UnsupportedError
+from .._core._errors import OutOfMemoryError, UnsupportedError
 
 
 class Failure(Exception):

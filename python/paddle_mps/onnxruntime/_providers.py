@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .._device import is_available
+from .._devices._device import is_available
 
 CPU, MPS = "CPUExecutionProvider", "MPSExecutionProvider"
 # Programs for Macs ask onnxruntime for this one where they want Apple's hardware.

@@ -10,11 +10,12 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import _elements, onnx
-from .._creation import to_tensor
-from .._errors import DeviceError, UnsupportedError
-from .._objects import Tensor, meta
-from .._place import Place
+from .. import onnx
+from .._arrays._creation import to_tensor
+from .._core._errors import DeviceError, UnsupportedError
+from .._core._objects import Tensor, meta
+from .._core._place import Place
+from .._models import _elements
 from ._binding import IOBinding
 from ._failures import Fail, Failure, InvalidArgument, loading, running
 from ._failures import NoSuchFile as Missing

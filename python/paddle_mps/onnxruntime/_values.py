@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .. import _elements
-from .._creation import to_tensor
-from .._device import is_available
-from .._objects import Tensor, meta
-from .._place import MPSPlace, Place, cpu
+from .._arrays._creation import to_tensor
+from .._core._objects import Tensor, meta
+from .._core._place import MPSPlace, Place, cpu
+from .._devices._device import is_available
+from .._models import _elements
 from ._types import BY_NAME, NUMBERS, dtype_of, elem_of, tensor_type
 
 if TYPE_CHECKING:

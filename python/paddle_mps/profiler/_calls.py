@@ -14,7 +14,7 @@ import threading
 from types import FrameType, FunctionType
 from typing import Any
 
-from .._library import quick
+from .._core._library import quick
 
 PACKAGE = __name__.partition(".")[0]
 OWN = f"{PACKAGE}.profiler"

@@ -8,7 +8,7 @@ import warnings
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING
 
-from .._library import quick
+from .._core._library import quick
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -10,9 +10,9 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
-from .._errors import UnsupportedError, check
-from .._library import library
-from .._objects import flush
+from .._core._errors import UnsupportedError, check
+from .._core._library import library
+from .._core._objects import flush
 from . import _calls, _events
 from ._events import RecordEvent, TracerEventType
 from ._result import STREAMS, ProfilerResult

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._errors import UnsupportedError
+from .._core._errors import UnsupportedError
 
 STREAMS = 1_000_000_000  # thread numbers from here on are streams of devices: firstTrack of core/profile
 

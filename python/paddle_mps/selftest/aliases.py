@@ -14,7 +14,7 @@ import numpy as np
 
 import paddle_mps as paddle
 
-from .. import _call
+from .._calls import _call
 from .oracle import Array
 
 # Asserts that two results of one call are equal, as far as the operator promises: where the output is, the

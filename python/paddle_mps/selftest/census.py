@@ -13,9 +13,9 @@ import re
 from ctypes import byref
 from typing import Any
 
-from .._errors import UnsupportedError, check
-from .._library import library
-from .._place import mps_place
+from .._core._errors import UnsupportedError, check
+from .._core._library import library
+from .._core._place import mps_place
 from .recorder import Recorder
 
 

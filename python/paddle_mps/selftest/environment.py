@@ -13,11 +13,11 @@ import numpy as np
 
 import paddle_mps as paddle
 
-from .._device import properties_of
-from .._errors import DeviceError
-from .._library import find, library
-from .._place import device_name
-from .._random import all_places
+from .._core._errors import DeviceError
+from .._core._library import find, library
+from .._core._place import device_name
+from .._devices._device import properties_of
+from .._devices._random import all_places
 from .recorder import Recorder
 
 # Variables that change what the library or Apple's frameworks do.

@@ -10,7 +10,7 @@ import sys
 
 import paddle_mps as paddle
 
-from .._errors import DeviceError, UnsupportedError
+from .._core._errors import DeviceError, UnsupportedError
 from .compare import same, tensor
 
 UNSUPPORTED = 3

@@ -6,8 +6,8 @@ import numpy as np
 
 import paddle_mps as paddle
 
-from .._device import properties_of
-from .._place import place as place_of
+from .._core._place import place as place_of
+from .._devices._device import properties_of
 from .compare import same, tensor
 from .recorder import Skip
 

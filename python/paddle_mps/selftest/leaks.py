@@ -15,7 +15,7 @@ import numpy as np
 
 import paddle_mps as paddle
 
-from .._library import library
+from .._core._library import library
 from .recorder import Recorder, Skip
 from .resident import resident
 

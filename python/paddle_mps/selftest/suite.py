@@ -18,7 +18,8 @@ import numpy as np
 
 import paddle_mps as paddle
 
-from .. import _call, _convert
+from .._calls import _call
+from .._core import _convert
 from . import aliases, oracle, tolerance
 from .domains import GENERATORS, ordinary
 from .oracle import Array

@@ -9,10 +9,10 @@ import warnings
 from types import ModuleType
 from typing import Any, Callable
 
-from .. import _operators
-from .._grad import grad
-from .._place import current
-from .._sampling import randn
+from .._calls import _operators
+from .._calls._grad import grad
+from .._core._place import current
+from .._randomness._sampling import randn
 from .._version import __version__
 from ..version import full_version
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._dlpack import from_dlpack
-from .._objects import Tensor
+from .._arrays._dlpack import from_dlpack
+from .._core._objects import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

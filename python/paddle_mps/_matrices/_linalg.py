@@ -1,0 +1,304 @@
+"""paddle.linalg: norms, products, statistics and factorisations of matrices.
+
+Products and norms run on the place of their operands, factorisations on the CPU: see `_factorizations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._arrays._array import transpose
+from .._calls import _grad, _operators
+from .._calls._precision import fractional, rounded, working
+from .._core import _dtype
+from .._core._caller import dimensions_text
+from .._core._convert import flag, index, listed, of_one_dtype, tensor
+from .._core._errors import UnsupportedError, errors_of
+from .._core._objects import Tensor, meta
+from .._indices._diagonals import diagonal
+from .._maths._ops import matmul
+from . import _factorizations, _matrix_functions
+from ._factorizations import *  # noqa: F403
+from ._factorizations import (
+    cholesky,
+    cholesky_inverse,
+    cholesky_solve,
+    cond,
+    eig,
+    eigvals,
+    eigvalsh,
+    householder_product,
+    inv,
+    lstsq,
+    lu,
+    lu_unpack,
+    pinv,
+    qr,
+    slogdet,
+    solve,
+)
+from ._matrix_functions import *  # noqa: F403
+from ._matrix_functions import MatrixMethods
+from ._products import cross, vecdot
+from ._statistics import matrix_norm, norm, vector_norm
+
+__all__ = [
+    "corrcoef",
+    "cov",
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_transpose",
+    "multi_dot",
+    "norm",
+    "vecdot",
+    "vector_norm",
+]
+__all__ += _factorizations.__all__
+__all__ += _matrix_functions.__all__
+
+
+def cov(
+    x: Tensor,
+    rowvar: bool = True,
+    ddof: bool = True,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The covariance matrix of variables; 0-d for one variable.
+
+    Args:
+        x: a variable in each row, an observation in each column.
+        rowvar: False: the other way round.
+        ddof: divide by n - 1 instead of n.
+        fweights: how often each observation was made.
+        aweights: how much each observation counts.
+
+    Raises:
+        ValueError: x is no tensor or has other than one or two dimensions; weights of another
+            length, negative ones, ones that add up to 0, or fweights that are not whole.
+        TypeError: x has integers or bools.
+        UnsupportedError: x is complex.
+    """
+    shape = meta(tensor(x, "cov", "x")).shape
+    if len(shape) not in (1, 2):
+        raise ValueError(f"[cov] x has {dimensions_text(len(shape))}; want 1 or 2")
+    if meta(x).dtype.is_complex:
+        raise UnsupportedError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
+    if not meta(x).dtype.is_floating:
+        raise TypeError(f"[cov] x is {meta(x).dtype.name}; want a floating-point dtype")
+    flag("ddof", ddof)
+    rows = _operators.unsqueeze(fractional(x), 0) if len(shape) == 1 else fractional(x)
+    if not rowvar and meta(rows).shape[0] != 1:
+        rows = transpose(rows, [1, 0])
+    observations = meta(rows).shape[1]
+    weights, total, divisor = weighting(rows, observations, ddof, fweights, aweights)
+    if weights is None:
+        centred = _operators.subtract(rows, _operators.mean(rows, 1, True))
+        weighted = centred
+    else:
+        average = _operators.sum(_operators.multiply(rows, weights), 1, None, True) / total
+        centred = _operators.subtract(rows, average)
+        weighted = _operators.multiply(centred, weights)
+    least = _operators.clip(divisor, 0.0, None) if isinstance(divisor, Tensor) else max(divisor, 0.0)
+    found = _operators.divide(_operators.matmul(centred, weighted, False, True), least)
+    return rounded(_operators.squeeze(found, None), x)
+
+
+def weighting(
+    rows: Tensor, observations: int, ddof: bool, fweights: Tensor | None, aweights: Tensor | None
+) -> tuple[Tensor | None, Tensor | float, Tensor | float]:
+    """The weights of the observations, None for 1; their sum; and what the sum of products is divided by."""
+    if fweights is None and aweights is None:
+        return None, observations, observations - float(ddof)
+    dtype = meta(rows).dtype
+    weights: Tensor | None = None
+    for label, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        check_weights(label, given, observations)
+        factor = _operators.cast(given, dtype)
+        weights = factor if weights is None else _operators.multiply(weights, factor)
+    assert weights is not None
+    total = weights.sum()
+    if float(total) == 0:
+        raise ValueError("[cov] the sum of the weights is 0; want one above 0")
+    if ddof and aweights is not None:
+        return weights, total, total - (weights * _operators.cast(aweights, dtype)).sum() / total
+    return weights, total, total - float(ddof)
+
+
+def check_weights(label: str, weights: Tensor, observations: int) -> None:
+    """Checks the weights of cov."""
+    shape = meta(tensor(weights, "cov", label)).shape
+    if shape != (observations,):
+        raise ValueError(f"[cov] {label} has shape {list(shape)}; want [{observations}]")
+    values = weights.cast(_dtype.float64) if weights.place.is_cpu_place() else weights.cast(_dtype.float32)
+    if observations and float(values.min()) < 0:
+        raise ValueError(f"[cov] {label} has values below 0; want none")
+    if label == "fweights" and meta(weights).dtype.is_floating and bool((values != _operators.round(values)).any()):
+        raise ValueError("[cov] fweights has fractions; want whole numbers")
+
+
+@errors_of("cov")
+def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
+    """Pearson's correlation coefficients of n variables, in [-1, 1]: [n, n], or a 0-d tensor of one variable.
+
+    Args:
+        x: real observations, [n, observations]; a vector is one variable.
+        rowvar: whether the rows are the variables, and not the columns.
+
+    Raises:
+        ValueError: x is no tensor, or has other than one or two axes.
+        UnsupportedError: x is complex.
+    """
+    shape = meta(tensor(x, "corrcoef", "x")).shape
+    if len(shape) not in (1, 2):
+        raise ValueError(f"[corrcoef] x has {dimensions_text(len(shape))}; want 1 or 2")
+    c = cov(working(x), rowvar)
+    n = len(meta(c).shape)
+    if n == 0:
+        return rounded(_operators.divide(c, c), x)
+    count = meta(c).shape[0]
+    variances = _operators.slice(_operators.reshape(c, [-1]), [0], [0], [count * count], [count + 1])
+    deviations = _operators.sqrt(variances)
+    scaled = _operators.divide(c, _operators.unsqueeze(deviations, 1))
+    scaled = _operators.divide(scaled, _operators.unsqueeze(deviations, 0))
+    return rounded(_operators.clip(scaled, -1.0, 1.0), x)
+
+
+def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
+    """The matrix product of two or more tensors, in the order that takes the fewest multiplications.
+
+    Args:
+        x: matrices, of which the first may be a row and the last a column of one dimension.
+
+    Raises:
+        ValueError: x is no list of at least two tensors, dtypes differ, or the shapes do not fit.
+    """
+    operands = listed(x, "multi_dot")
+    of_one_dtype("multi_dot", *operands)
+    shapes = [meta(a).shape for a in operands]
+    ends = [len(shapes[0]), len(shapes[-1])]
+    if len(operands) < 2 or any(n not in (1, 2) for n in ends) or any(len(s) != 2 for s in shapes[1:-1]):
+        raise ValueError(f"[multi_dot] shapes are {[list(s) for s in shapes]}; want two or more matrices")
+    chain = [working(a) for a in operands]
+    if ends[0] == 1:
+        chain[0] = _operators.unsqueeze(chain[0], 0)
+    if ends[1] == 1:
+        chain[-1] = _operators.unsqueeze(chain[-1], 1)
+    dims = [meta(chain[0]).shape[0], *(meta(a).shape[1] for a in chain)]
+    if any(meta(a).shape[0] != n for a, n in zip(chain, dims)):
+        raise ValueError(f"[multi_dot] shapes are {[list(s) for s in shapes]}; want each to fit the one before")
+    product = multiplied(chain, cheapest_splits(dims), 0, len(chain) - 1)
+    gone = [axis for axis, rank in zip((0, 1), ends) if rank == 1]
+    return rounded(_operators.squeeze(product, gone) if gone else product, operands[0])
+
+
+def cheapest_splits(dims: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Where to split each run (i, j) of a chain of matrices [dims[k], dims[k+1]] into two products."""
+    n = len(dims) - 1
+    cost = {(i, i): 0 for i in range(n)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            costs = {k: cost[i, k] + cost[k + 1, j] + dims[i] * dims[k + 1] * dims[j + 1] for k in range(i, j)}
+            split[i, j] = min(costs, key=lambda k: costs[k])
+            cost[i, j] = costs[split[i, j]]
+    return split
+
+
+def multiplied(chain: Sequence[Tensor], split: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
+    """The product of the matrices from i to j."""
+    if i == j:
+        return chain[i]
+    k = split[i, j]
+    return _operators.matmul(multiplied(chain, split, i, k), multiplied(chain, split, k + 1, j))
+
+
+def square_matrices(name: str, x: Tensor) -> int:
+    """The order of square matrices.
+
+    Raises:
+        ValueError: x is no batch of square matrices.
+    """
+    shape = meta(tensor(x, name, "x")).shape
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError(f"[{name}] x has shape {list(shape)}; want [..., n, n]")
+    return shape[-1]
+
+
+def identity(x: Tensor) -> Tensor:
+    """The identity matrices of the shape of x."""
+    shape, place = meta(x).shape, meta(x).place.word
+    counted = _operators.range(place, 0, 1, shape[-1], _dtype.int64)
+    equal = _operators.equal(_operators.unsqueeze(counted, 0), _operators.unsqueeze(counted, 1))
+    return _operators.expand(_operators.cast(equal, meta(x).dtype), list(shape))
+
+
+def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
+    """The matrices x to the power of n, by repeated squares; n below 0 is of the inverse.
+
+    Raises:
+        ValueError: x is no tensor, no batch of square matrices, or n is below 0 and a matrix singular.
+        TypeError: n is no int.
+    """
+    order = square_matrices("matrix_power", x)
+    n = index("n", n)
+    base = working(x)
+    if n < 0:
+        base, n = inv(base), -n
+    if n == 0 or not order:
+        return _grad.regardless(rounded(identity(base), x), x)
+    power: Tensor | None = None
+    while n:
+        if n & 1:
+            power = base if power is None else _operators.matmul(power, base)
+        n >>= 1
+        if n:
+            base = _operators.matmul(base, base)
+    assert power is not None
+    return rounded(_operators.assign(power) if power is x else power, x)
+
+
+def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
+    """x with the last two axes swapped, as a view.
+
+    Raises:
+        ValueError: x is no tensor, or has less than two dimensions.
+    """
+    rank = len(meta(tensor(x, "matrix_transpose", "x")).shape)
+    if rank < 2:
+        raise ValueError(f"[matrix_transpose] x has {dimensions_text(rank)}; want at least 2")
+    return transpose(x, -2, -1)
+
+
+class LinalgMethods(MatrixMethods):
+    """These functions as methods of tensors."""
+
+    __slots__ = ()
+
+    cholesky = cholesky
+    cholesky_inverse = cholesky_inverse
+    cholesky_solve = cholesky_solve
+    cond = cond
+    corrcoef = corrcoef
+    cov = cov
+    eig = eig
+    eigvals = eigvals
+    eigvalsh = eigvalsh
+    householder_product = householder_product
+    inverse = inv
+    lstsq = lstsq
+    lu = lu
+    lu_unpack = lu_unpack
+    matrix_power = matrix_power
+    multi_dot = multi_dot
+    pinv = pinv
+    qr = qr
+    slogdet = slogdet
+    solve = solve
