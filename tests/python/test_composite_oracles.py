@@ -48,7 +48,8 @@ def bits(*shape: int) -> Any:
 
 
 def reduced(loss: Any, reduction: str) -> Any:
-    return {"mean": np.mean, "sum": np.sum, "none": lambda x: x}[reduction](loss)
+    ways: dict[str, Callable[[Any], Any]] = {"mean": np.mean, "sum": np.sum, "none": np.asarray}
+    return ways[reduction](loss)
 
 
 def smooth_l1(x: Any, y: Any, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True) -> Any:
@@ -307,7 +308,7 @@ def test_every_formula_has_an_oracle() -> None:
 
 def tensors(arrays: list[Any], dtype: str, place: str, view: bool) -> list[Any]:
     """Operands; as views they are neither contiguous nor at the beginning of their memory."""
-    made = []
+    made: list[Any] = []
     for a in arrays:
         if a is None:
             made.append(None)
@@ -379,7 +380,7 @@ def slopes(function: Callable[..., Any], arrays: list[Any], wanted: list[int], w
         for at in np.ndindex(*arrays[i].shape):
             ends = []
             for step in (1e-6, -1e-6):
-                moved = [None if a is None else np.array(a) for a in arrays]
+                moved: list[Any] = [None if a is None else np.array(a) for a in arrays]
                 moved[i][at] += step
                 ends.append(np.nansum(function(*moved) * weights))
             slope[at] = (ends[0] - ends[1]) / 2e-6
