@@ -50,32 +50,22 @@ func (x *traced) part(row *op.Row, at op.Attrs, v graph.Value, overlaps bool) *t
 	return &traced{trace: x.trace, root: x.root, value: v, stamp: x.root.changes.Load(), base: x, row: row, attrs: slices.Clone(at), overlaps: overlaps}
 }
 
-// changes is how often the runtime has written to the memory, or would have, since its first contents.
-func (st *storage) changes() uint32 {
-	if st.traced != nil {
-		return st.traced.root.changes.Load()
-	}
-	return st.version.Load()
-}
+// The answers to a storage.
 
-// sharesWith reports whether two storages are the same memory, or would be.
-func (st *storage) sharesWith(other *storage) bool {
-	return st.identity() == other.identity()
-}
+// Tracer answers for the storage.
+func (x *traced) Tracer() tracer  { return x.trace }
+// Changes answers for the storage.
+func (x *traced) Changes() uint32 { return x.root.changes.Load() }
+// IsView answers for the storage.
+func (x *traced) IsView() bool    { return x.base != nil }
 
-// identity is one address for what shares memory, or would.
-//
-// A captured tensor and the views that were traced of it have that of the tensor's own storage, so that callers who compare
-// where tensors lie find them equal, as they are when the calls are run.
-func (st *storage) identity() unsafe.Pointer {
+// Identity answers for the storage.
+func (x *traced) Identity() unsafe.Pointer {
 	// SAFETY: addresses to compare, never followed; the records do not move.
-	switch {
-	case st.traced == nil:
-		return unsafe.Pointer(st)
-	case st.traced.root.memory != nil:
-		return unsafe.Pointer(st.traced.root.memory)
+	if x.root.memory != nil {
+		return unsafe.Pointer(x.root.memory)
 	}
-	return unsafe.Pointer(st.traced.root)
+	return unsafe.Pointer(x.root)
 }
 
 // memory is what a view of memory from t on reads, for a tensor t that stands for x: the root, with the attributes of the

@@ -62,16 +62,23 @@ func (b *backward) move(d *Tensor, to *Context) (*Tensor, error) {
 // The rule runs with the mode of the pass: recorded, its calls become nodes like any others, with higher numbers than all
 // that there are. So gradients of gradients need no rules of their own.
 func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor, error) {
-	if n.moved {
+	if n.kind == movedNode {
 		same, err := dy[0].Same()
 		return []*Tensor{same}, err
 	}
 	if err := n.whole(); err != nil {
 		return nil, err
 	}
+	if n.kind != otherNode {
+		dx, err := b.throughKind(n, dy[0])
+		if err == nil {
+			b.spend(n)
+		}
+		return dx, err
+	}
 	if f := n.function(); f != nil {
 		defer f.release()
-		dx, err := b.custom(n, f, dy)
+		dx, err := b.Call(n, f, dy)
 		if err == nil {
 			b.spend(n)
 		}
@@ -112,19 +119,19 @@ func (b *backward) differentiate(n *node, dy []*Tensor, wants []bool) ([]*Tensor
 	}
 	if n.row.Grad.Once && b.mode != 0 {
 		why := status.Errorf(status.Unsupported, "[%s] its gradient has no gradient; want create_graph=False", n.row.Name)
-		b.end(n, dy, dx, &Function{Backward: func([]*Tensor) ([]*Tensor, error) { return nil, why }})
+		b.End(n, dy, dx, &Function{Backward: func([]*Tensor) ([]*Tensor, error) { return nil, why }})
 	}
 	b.spend(n)
 	return dx, nil
 }
 
-// end makes gradients of a recorded pass the results of a function, which a pass calls that goes through them. They depend on
+// End makes gradients of a recorded pass the results of a function, which a pass calls that goes through them. They depend on
 // whatever the node was computed from and, behind that, on the gradients of the node's results. An operand that asks for nothing
 // has its place, and no history.
 //
 // A pass may be recorded only in case that it is differentiated again, as those of paddle.func are. So the pass that is recorded
 // costs little and succeeds, and what is missing is an error of the one that would need it.
-func (b *backward) end(n *node, dy, dx []*Tensor, f *Function) {
+func (b *backward) End(n *node, dy, dx []*Tensor, f *Function) {
 	end := newNode(nil, nil)
 	end.custom = f
 	f.refs.Add(1)
@@ -171,20 +178,6 @@ func (b *backward) spend(n *node) {
 	}
 }
 
-// whole refuses a node that a pass has gone through.
-func (n *node) whole() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.spent.Load() {
-		return nil
-	}
-	name := "backward"
-	if n.row != nil {
-		name = n.row.Name
-	}
-	return status.Errorf(status.Invalid, "[%s] a backward pass has gone through this call before, and its values are freed; want retain_graph=True in that pass", name)
-}
-
 // dyContext is the device of the gradients, at least one of which there is.
 func dyContext(dy []*Tensor) *Context {
 	for _, d := range dy {
@@ -195,8 +188,11 @@ func dyContext(dy []*Tensor) *Context {
 	return nil
 }
 
-// custom calls the function of the caller.
-func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
+// Records reports whether the gradients have gradients themselves.
+func (b *backward) Records() bool { return b.mode.has(Recording) }
+
+// Call calls the function of the caller.
+func (b *backward) Call(n *node, f *Function, dy []*Tensor) ([]*Tensor, error) {
 	var dx []*Tensor
 	var err error
 	if f.through != nil {
@@ -216,4 +212,18 @@ func (b *backward) custom(n *node, f *Function, dy []*Tensor) ([]*Tensor, error)
 		}
 	}
 	return dx, nil
+}
+
+// returnTo brings the gradient of a displaced operand back to its dtype and marks it as displaced.
+func (b *backward) returnTo(k *kept, d *Tensor) (*Tensor, error) {
+	if d.dtype != k.DType {
+		defer b.rt.Free(d.handle)
+		made, err := b.rt.In(b.mode).Call(casting, []Operand{{Tensor: d}}, castTo(k.DType), nil, b.on)
+		if err != nil {
+			return nil, err
+		}
+		d = made[0]
+	}
+	d.store.displace(k.displaced)
+	return d, nil
 }

@@ -60,11 +60,6 @@ func (b *backward) sum(x, y *Tensor) (*Tensor, error) {
 
 var addition = op.ByID(op.IDAdd)
 
-// alone reports whether no other tensor shares the memory, and each element has its own.
-func (t *Tensor) alone() bool {
-	return t.store.refs.Load() == 0 && t.IsContiguous() && t.store.traced == nil
-}
-
 // own is a gradient as a tensor that shares no memory with others; where the pass is recorded, another handle.
 func (b *backward) own(dy *Tensor) (*Tensor, error) {
 	if b.mode != 0 {
@@ -98,7 +93,7 @@ func (b *backward) deliver(n *node, dy []*Tensor) error {
 //
 // In the trace of a gradient nothing is changed any more.
 func (b *backward) result(dy *Tensor) (*Tensor, error) {
-	shared := dy.store.refs.Load() > 0 || dy.MayOverlap() || dy.Traced() && dy.store.traced.base != nil
+	shared := dy.store.refs.Load() > 0 || dy.MayOverlap() || dy.Traced() && dy.store.traced.IsView()
 	if b.pass.Ends || !shared {
 		return dy.Same()
 	}

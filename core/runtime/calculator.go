@@ -157,3 +157,7 @@ func (c *calculator) value(n *node, k *kept, i int, from *history) (op.Var, erro
 	}
 	return c.push(operandVar{Operand: Operand{Tensor: t}, held: true}), nil
 }
+
+// RunsWhole reports whether a call of a composite is one program: not in a program that is being traced, whose passes shall see
+// the calls.
+func (c *calculator) RunsWhole() bool { return !c.on.Traces() }

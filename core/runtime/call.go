@@ -8,12 +8,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// Operand is an input of a call: a tensor, or a scalar; with neither it is an optional input that is left out.
-type Operand struct {
-	Tensor *Tensor
-	Value  op.Value
-}
-
 // Call runs an operator and returns its results, which the caller frees. at has the attributes in the row's
 // order, with Kind None for a default; where is the device of the results when no operand is a tensor (nil:
 // the CPU); on is the stream to use on its device (nil: the default one). The results may not be computed
@@ -46,14 +40,18 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 		return nil, err
 	}
 	if on.Traces() {
-		if on.trace.folds(row, in, c) {
-			return on.trace.fold(row, in, at, mode)
+		if on.trace.Folds(row, in, c) {
+			made, err := rt.call(row, in, at, nil, nil, mode)
+			for _, t := range made {
+				t.store.madeIn = on.trace.Mark()
+			}
+			return made, err
 		}
-		made, err := on.trace.call(row, in, at, c)
+		made, err := on.trace.Call(row, in, at, c)
 		if err != nil {
 			return nil, err
 		}
-		on.trace.recordDetached(in, recording)
+		on.trace.RecordDetached(in, recording)
 		if !recording {
 			return made, nil
 		}
@@ -130,7 +128,7 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 	if err := untraced(row.Name, []Operand{{Tensor: out}}, on); err != nil {
 		return err
 	}
-	if on.Traces() && on.trace.foldsInto(row, in, c, out) {
+	if on.Traces() && on.trace.FoldsInto(row, in, c, out) {
 		return rt.callInto(row, in, at, out, nil, mode)
 	}
 	change, err := rt.changing(row, in, at, out, mode)
@@ -148,12 +146,12 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 func (rt *Runtime) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor, change *change, on *Stream, mode Mode) error {
 	defer change.drop()
 	if on.Traces() {
-		if err := on.trace.askOrigin(change, out); err != nil {
+		if err := on.trace.AskOrigin(change, out); err != nil {
 			return err
 		}
-		err := on.trace.write(row, in, at, c, out)
+		err := on.trace.Write(row, in, at, c, out)
 		if err == nil {
-			on.trace.done(change, out)
+			on.trace.Done(change, out)
 		}
 		return err
 	}
@@ -173,20 +171,6 @@ func (rt *Runtime) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out
 	return err
 }
 
-// writable refuses outputs in which two indices name one element: which of two writes wins would depend on
-// the device.
-func writable(name string, v *view) error {
-	if !v.MayOverlap() {
-		return nil
-	}
-	for i := range v.Rank {
-		if v.Dims[i] > 1 && v.Strides[i] == 0 {
-			return status.Errorf(status.Invalid, "[%s] the output repeats elements along axis %d (stride 0); want one element per index", name, i)
-		}
-	}
-	return status.Errorf(status.Invalid, "[%s] elements of the output may overlap: its shape is %s and its strides are %v; want one element per index", name, &v.Shape, v.Strides[:v.Rank])
-}
-
 // locate is the device of the tensors; where when there are none. A 0-d CPU tensor may be combined with
 // tensors of any device, as in Paddle and PyTorch.
 func (rt *Runtime) locate(row *op.Row, in []Operand, where *Context, on *Stream) (*Context, error) {
@@ -195,7 +179,7 @@ func (rt *Runtime) locate(row *op.Row, in []Operand, where *Context, on *Stream)
 	}
 	var c *Context
 	if on.Traces() && displacement(in) != 0 {
-		c = on.trace.ctx // which reads them there
+		c = on.trace.Context() // which reads them there
 	}
 	for i := range in {
 		t := in[i].Tensor
@@ -226,4 +210,14 @@ func allScalars(in []Operand) bool {
 		}
 	}
 	return true
+}
+
+// untraced refuses operands that are traced, for calls on other streams than that of their trace.
+func untraced(who string, in []Operand, on *Stream) error {
+	for i := range in {
+		if t := in[i].Tensor; t != nil && t.store.traced != nil && (on == nil || on.trace != t.store.traced.Tracer()) {
+			return status.Errorf(status.Traced, "[%s] operand %d is a tensor of a function that was traced, and this call is outside of it; want what the function returns", who, i)
+		}
+	}
+	return nil
 }

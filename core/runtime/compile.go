@@ -139,22 +139,6 @@ func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses, ends []int) (*co
 	return x, nil
 }
 
-// supportsAll refuses plans with dtypes that the device does not have, with the error that a call of the
-// operator would return.
-func (c *Context) supportsAll(plan *device.Plan) error {
-	for i := range plan.Steps {
-		call := plan.Steps[i].Call
-		for _, list := range [2][]device.Operand{call.In, call.Out} {
-			for j := range list {
-				if err := c.supports(op.ByID(call.Op).Name, list[j].DType); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // recordCompilation keeps a compilation for Info and Explain, in place of the latest one of its stage. Those of later stages follow it.
 func (p *Program) recordCompilation(x *compiled, stage int) {
 	i := ProgramInfo{Steps: len(x.planned.Steps), Parts: len(x.parts), Arena: x.planned.Arena, Groups: len(x.planned.Groups)}

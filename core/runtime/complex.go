@@ -115,3 +115,17 @@ func (rt *Runtime) zerosLike(t *Tensor) (*Tensor, error) {
 	}
 	return displacedLike(t)(c.take(zeros))
 }
+
+func zeros(t *op.Type, c *Context) (*Tensor, error) {
+	made, err := c.rt.Call(fill, nil, op.Attrs{
+		op.FullShape: {Kind: op.Ints, Ints: t.Shape.Slice()}, op.FullFillValue: {Kind: op.Float},
+		op.FullDtype: {Kind: op.DType, I: int64(t.DType)},
+	}, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+// fill is the row that makes a gradient of zeros, where an output has none.
+var fill = op.ByID(op.IDFull)

@@ -23,10 +23,6 @@ type whole struct {
 	refused atomic.Bool // the device turned out to lack a step
 }
 
-// RunsWhole reports whether a call of a composite is one program: not in a program that is being traced, whose passes shall see
-// the calls.
-func (c *calculator) RunsWhole() bool { return !c.on.Traces() }
-
 // wholeOf is a recipe of the call as one program; nil where there is none.
 func (e *eager) wholeOf(r *recipe, at op.Attrs) *whole {
 	c := e.stream.ctx
@@ -95,4 +91,20 @@ func (e *eager) runWhole(r *recipe) error {
 		return errLowered
 	}
 	return err
+}
+
+// supportsAll refuses plans with dtypes that the device does not have, with the error that a call of the
+// operator would return.
+func (c *Context) supportsAll(plan *device.Plan) error {
+	for i := range plan.Steps {
+		call := plan.Steps[i].Call
+		for _, list := range [2][]device.Operand{call.In, call.Out} {
+			for j := range list {
+				if err := c.supports(op.ByID(call.Op).Name, list[j].DType); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }

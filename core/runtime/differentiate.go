@@ -41,6 +41,12 @@ type pullback struct {
 	second   *Program // see twice; under tracing
 }
 
+// pullbackOf is the pullback of a program; nil where it has none.
+func pullbackOf(p *Program) *pullback {
+	b, _ := p.back.(*pullback)
+	return b
+}
+
 // retain adds a reference to a pullback; false where the last one is gone.
 func (b *pullback) retain() bool {
 	for {
@@ -54,8 +60,8 @@ func (b *pullback) retain() bool {
 	}
 }
 
-// release drops a reference to a pullback.
-func (b *pullback) release() {
+// Release drops a reference to a pullback.
+func (b *pullback) Release() {
 	if b.refs.Add(-1) > 0 {
 		return
 	}
@@ -148,9 +154,9 @@ func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy, gradients []graph
 	return kept
 }
 
-// record makes the results of a run those of a function whose gradient is a run of the pullback. in are the inputs of the
+// Record makes the results of a run those of a function whose gradient is a run of the pullback. in are the inputs of the
 // run, asking the captured tensors that ask for gradients, and kept the outputs behind the results and changes, which the record owns from now on.
-func (b *pullback) record(in []*Tensor, given int, asking, results, kept []*Tensor) error {
+func (b *pullback) Record(in []*Tensor, given int, asking, results, kept []*Tensor) error {
 	rt := b.program.ctx.rt
 	r := &recorded{pullback: b, kept: slices.Clone(kept)} // kept is in the list of the caller, who may use it again
 	b.refs.Add(1)
@@ -213,9 +219,9 @@ type recorded struct {
 }
 
 // through computes the gradients of the operands; those of a recorded pass have gradients themselves.
-func (r *recorded) through(b *backward, n *node, of []*Tensor) ([]*Tensor, error) {
+func (r *recorded) through(b backwardPass, n *node, of []*Tensor) ([]*Tensor, error) {
 	dx, err := r.backward(of)
-	if err == nil && b.mode.has(Recording) {
+	if err == nil && b.Records() {
 		err = r.differentiated(b, n, of, dx)
 	}
 	return dx, err
@@ -249,20 +255,6 @@ func (r *recorded) backward(of []*Tensor) ([]*Tensor, error) {
 	return r.program.Run(in, nil)
 }
 
-// fill is the row that makes a gradient of zeros, where an output has none.
-var fill = op.ByID(op.IDFull)
-
-func zeros(t *op.Type, c *Context) (*Tensor, error) {
-	made, err := c.rt.Call(fill, nil, op.Attrs{
-		op.FullShape: {Kind: op.Ints, Ints: t.Shape.Slice()}, op.FullFillValue: {Kind: op.Float},
-		op.FullDtype: {Kind: op.DType, I: int64(t.DType)},
-	}, c, nil)
-	if err != nil {
-		return nil, err
-	}
-	return made[0], nil
-}
-
 // changedInPlace is the error for values that are not those of the call any more.
 func changedInPlace(now, want uint32) error {
 	return status.Errorf(status.Invalid, "[jit] a tensor that the gradient of the function reads was changed in place after the call (version %d; want %d); want a copy to change", now, want)
@@ -279,5 +271,5 @@ func (r *recorded) close() {
 	rt.freeAll(r.kept)
 	rt.freeAll(r.arguments)
 	r.values, r.kept, r.arguments = nil, nil, nil
-	r.release()
+	r.Release()
 }

@@ -171,20 +171,6 @@ func (t *Tensor) in(c *Context) dtype.DType {
 	return t.dtype
 }
 
-// constantIn is Tensor.Constant in the dtype of the tensor on a device.
-func (t *Tensor) constantIn(c *Context) (*op.Const, error) {
-	d := t.in(c)
-	if d == t.dtype {
-		return t.Constant()
-	}
-	made, err := c.rt.Call(casting, []Operand{{Tensor: t}}, castTo(d), nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer c.rt.Free(made[0].handle)
-	return made[0].Constant()
-}
-
 // displacedLike marks a tensor that was just made as another one is.
 func displacedLike(t *Tensor) func(made *Tensor, err error) (*Tensor, error) {
 	return func(made *Tensor, err error) (*Tensor, error) {
@@ -203,20 +189,6 @@ func (n *node) readIn(c *Context, in []Operand) {
 			k.DType, k.ctx, k.displaced = t.in(c), c, 0
 		}
 	}
-}
-
-// returnTo brings the gradient of a displaced operand back to its dtype and marks it as displaced.
-func (b *backward) returnTo(k *kept, d *Tensor) (*Tensor, error) {
-	if d.dtype != k.DType {
-		defer b.rt.Free(d.handle)
-		made, err := b.rt.In(b.mode).Call(casting, []Operand{{Tensor: d}}, castTo(k.DType), nil, b.on)
-		if err != nil {
-			return nil, err
-		}
-		d = made[0]
-	}
-	d.store.displace(k.displaced)
-	return d, nil
 }
 
 // The cast and the copy are two calls, so that each has its node where the call is recorded: the gradient of the copy is the copy back, and
@@ -281,20 +253,6 @@ func inheritDirect(x, y *Operand, made *storage) {
 	for _, o := range [2]*Operand{x, y} {
 		if o != nil && o.Tensor != nil && o.Tensor.store.displaced != 0 {
 			made.displaced = o.Tensor.store.displaced
-			return
-		}
-	}
-}
-
-// inheritDisplacement marks what a program on the CPU has made of displaced tensors.
-func (r *programRun) inheritDisplacement(made []*Tensor) {
-	for _, x := range r.inputs {
-		if from := x.store.displaced; from != 0 && r.program.ctx == r.program.ctx.rt.cpu {
-			for _, t := range made {
-				if t != nil && t.store.displaced == 0 {
-					t.store.displace(from)
-				}
-			}
 			return
 		}
 	}

@@ -1,13 +1,8 @@
 package runtime
 
 import (
-	"encoding/binary"
 	"sync"
 	"unsafe"
-
-	"github.com/paddle-mps/paddle-mps/core/device"
-	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // A kernel of a user's may reach tensors that are not its arguments: by addresses that the program has asked for and has
@@ -94,54 +89,9 @@ func (x *exposed) hold() (all []*storage) {
 	return all
 }
 
-// addressTable is the tensor by which a kernel finds storages by address, in the form that package tritonlang/report
-// describes. They are in ascending order. Where two share memory, the row of the second has what the first has not.
-func (c *Context) addressTable(all []*storage) (*Tensor, error) {
-	dev, ok := c.dev.(device.Shaders)
-	if !ok {
-		return nil, c.lacks("kernel_run_reporting")
-	}
-	table := make([]byte, 24)
-	rows, end := uint64(0), uint64(0)
-	for _, st := range all {
-		at, ok := dev.AddressOf(&device.Operand{Addr: st.base, Heap: st.heap()})
-		if !ok { // foreign memory that the device does not reach: a kernel reports its addresses as unknown
-			continue
-		}
-		from := address(st.base)
-		to := from + uint64(st.bytes)
-		skipped := max(from, end) - from
-		if from+skipped >= to {
-			continue
-		}
-		for _, word := range [3]uint64{from + skipped, to - from - skipped, at + skipped} {
-			table = binary.LittleEndian.AppendUint64(table, word)
-		}
-		rows, end = rows+1, to
-	}
-	binary.LittleEndian.PutUint64(table, rows)
-	size, err := shape.Of(int64(len(table) / 8))
-	if err != nil {
-		return nil, err
-	}
-	return c.rt.FromHost(c, dtype.Int64, size, table)
-}
-
 func releaseAll(all []*storage) {
 	for _, st := range all {
 		st.release()
-	}
-}
-
-// reach makes storages outputs of the call beside those of its arguments, and their heaps resident.
-func (l *launch) reach(all []*storage) {
-	for _, st := range all {
-		l.stores = append(l.stores, st)
-		l.writes++
-		// Storages of one heap follow each other.
-		if n := len(l.Grid.Resident); n == 0 || l.Grid.Resident[n-1] != st.heap() {
-			l.Grid.Resident = append(l.Grid.Resident, st.heap())
-		}
 	}
 }
 

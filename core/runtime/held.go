@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"slices"
-	"sync/atomic"
 )
 
 // Which functions of a caller tensors and programs keep alive. A language with a garbage collector cannot see what the runtime
@@ -33,9 +32,6 @@ import (
 //
 // It is about one moment. Unchanged says whether a tensor has got a history since.
 
-// Tag identifies a function of a caller: the caller, and its number for the function. The zero Tag is of none.
-type Tag struct{ Caller, Number uint64 }
-
 // Holdings is a graph of what is held. Groups are nodes that lead to functions of the caller.
 type Holdings struct {
 	Owners []int   // for each tensor, then for each program, a group; -1 for none
@@ -47,26 +43,6 @@ type Group struct {
 	Numbers []uint64 // of the functions that it holds itself
 	Of      []int    // the groups that it holds
 }
-
-// watch counts the histories that tensors get while someone wants to know.
-var watch struct {
-	on      atomic.Bool
-	changes atomic.Uint64
-	since   atomic.Uint64
-}
-
-// watched notes that a tensor gets a history.
-func watched() {
-	if watch.on.Load() {
-		watch.changes.Add(1)
-	}
-}
-
-// Unchanged reports whether no tensor has got a history since the last call of Held.
-func Unchanged() bool { return watch.changes.Load() == watch.since.Load() }
-
-// Unwatch ends the time for which Unchanged answers.
-func Unwatch() { watch.on.Store(false) }
 
 // Held says which functions of a caller the owners hold, directly or through what they were computed from. The program calls it for
 // one caller at a time. Programs stay pinned for the call; tensors that are gone hold nothing.
@@ -191,7 +167,7 @@ func (w *walk) origin(o *origin) *visited {
 // program visits what a program has captured.
 func (w *walk) program(p *Program) (of []*visited) {
 	if p.back != nil {
-		if v := w.pullback(p.back); v != nil {
+		if v := w.pullback(pullbackOf(p)); v != nil {
 			of = append(of, v)
 		}
 		return of
@@ -259,7 +235,7 @@ func (w *walk) through(v *visited) {
 			v.numbers = append(v.numbers, f.Tag.Number)
 		}
 		if f.back != nil {
-			if b := w.pullback(f.back); b != nil {
+			if b := w.pullback(f.back.(*pullback)); b != nil {
 				v.of = append(v.of, b)
 			}
 		}
@@ -400,6 +376,6 @@ func (w *walk) release() {
 		h.node.release()
 	}
 	for _, b := range w.pinned {
-		b.release()
+		b.Release()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // The tape of reverse-mode differentiation. A call in mode Recording with an operand that asks for gradients makes a
@@ -66,7 +67,7 @@ type node struct {
 	attrs  op.Attrs
 	in     []kept
 	out    []kept
-	moved  bool      // to another device
+	kind   nodeKind
 	custom *Function // of the caller
 	leaf   bool
 
@@ -80,6 +81,17 @@ type node struct {
 	grads []*Tensor // by result: gradients of a leaf, and of results that retain theirs
 	zeros *zeroed   // of a leaf: its gradient is zeros that have not been made yet; see ZeroGradient
 }
+
+// nodeKind says where the gradient of a node comes from that has neither a row nor a function of the caller.
+type nodeKind uint8
+
+const (
+	otherNode     nodeKind = iota // from its row, or the function; or it is a leaf
+	movedNode                     // a move to another device, whose gradient is the move back
+	partReadNode                  // a view reads the part of its origin that attrs describe, as as_strided has them
+	partWriteNode                 // that part of an origin, its first operand, was replaced by its second
+	overwriteNode                 // new contents that do not depend on the old ones, whose gradient is 0
+)
 
 // kept is what a node knows of an operand or a result.
 type kept struct {
@@ -131,10 +143,20 @@ type Function struct {
 	Tag   Tag // as of Hook
 
 	// through stands for Backward where the gradient depends on the pass and the node.
-	through func(b *backward, n *node, of []*Tensor) ([]*Tensor, error)
-	back    *pullback // to which it has a reference; nil for most
+	through func(b backwardPass, n *node, of []*Tensor) ([]*Tensor, error)
+	back    any // the program of the gradient, to which it has a reference, of a run of a traced function; nil for most
 
 	refs atomic.Int32 // the node, and passes that are calling Backward
+}
+
+// backwardPass is a backward pass, for functions whose gradient depends on it.
+type backwardPass interface {
+	// Records reports whether the gradients themselves have gradients.
+	Records() bool
+	// Call calls a function, whose node is n, with the gradients of its results.
+	Call(n *node, f *Function, dy []*Tensor) ([]*Tensor, error)
+	// End makes gradients of n results of a function, which a pass calls that goes through them.
+	End(n *node, dy, dx []*Tensor, f *Function)
 }
 
 // release drops a reference to the function.
@@ -411,3 +433,167 @@ func (h *history) stop(yes bool) {
 		h.node.stopped.And(^bit)
 	}
 }
+
+// whole refuses a node that a pass has gone through.
+func (n *node) whole() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.spent.Load() {
+		return nil
+	}
+	name := "backward"
+	if n.row != nil {
+		name = n.row.Name
+	}
+	return status.Errorf(status.Invalid, "[%s] a backward pass has gone through this call before, and its values are freed; want retain_graph=True in that pass", name)
+}
+
+// Tag identifies a function of a caller: the caller, and its number for the function. The zero Tag is of none.
+type Tag struct{ Caller, Number uint64 }
+
+// watch counts the histories that tensors get while someone wants to know.
+var watch struct {
+	on      atomic.Bool
+	changes atomic.Uint64
+	since   atomic.Uint64
+}
+
+// watched notes that a tensor gets a history.
+func watched() {
+	if watch.on.Load() {
+		watch.changes.Add(1)
+	}
+}
+
+// Unchanged reports whether no tensor has got a history since the last call of Held.
+func Unchanged() bool { return watch.changes.Load() == watch.since.Load() }
+
+// Unwatch ends the time for which Unchanged answers.
+func Unwatch() { watch.on.Store(false) }
+
+// keepOperands keeps what the rule reads of the operands, and their histories. Of x * c with a constant c, that is c alone.
+//
+// Operands of integers and bools have no history, even where they were computed from a tensor that asks: a cast ends it.
+func (n *node) keepOperands(in []Operand) {
+	n.in = make([]kept, len(in))
+	for i := range in {
+		k, t := &n.in[i], in[i].Tensor
+		if t == nil {
+			k.number = in[i].Value
+			k.DType = k.number.DType()
+			continue
+		}
+		k.of(t, n.reads.Operand(i))
+		k.from = t.holdAsked()
+	}
+	if n.row != nil && n.row.Grad.Crossed && len(in) == 2 {
+		for i := range n.in {
+			if n.in[1-i].from == nil {
+				n.in[i].forgetValues()
+			}
+		}
+	}
+}
+
+// forgetValues releases what is kept of the values.
+func (k *kept) forgetValues() {
+	if st := k.view.store; st != nil {
+		k.view.store = nil
+		st.release()
+	}
+}
+
+// keepResult keeps result i, as far as the rule reads it.
+func (n *node) keepResult(i int, t *Tensor) {
+	var k kept
+	k.of(t, n.reads.Result(i))
+	n.out = append(n.out, k)
+}
+
+// of describes a tensor, and keeps its memory if values are read.
+func (k *kept) of(t *Tensor, values bool) {
+	k.Type, k.ctx, k.displaced = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx, t.store.displaced
+	if values {
+		k.view, k.version = t.view, t.store.changes()
+		t.store.retain()
+	}
+}
+
+// Asks reports whether the tensor asks for gradients: stop_gradient is False.
+func (t *Tensor) Asks() bool { return t.asks() != nil }
+
+// IsLeaf reports whether the tensor was not computed from tensors that ask for gradients.
+func (t *Tensor) IsLeaf() bool {
+	h := t.latest()
+	return h == nil || h.node.leaf
+}
+
+// Version is how often the runtime has written to the memory of the tensor since its first contents.
+func (t *Tensor) Version() uint32 { return t.store.changes() }
+
+// Ask makes the tensor ask for gradients, or for none, from now on: what was computed from it before keeps its history. One
+// that was computed from nothing becomes a leaf. Only floats and complex numbers have gradients.
+//
+// A tensor that asks for none keeps what it was computed from, for when it asks again.
+func (t *Tensor) Ask(yes bool) error {
+	before := t.asks()
+	h := t.latest()
+	switch {
+	case h != nil:
+		h.stop(!yes)
+	case yes:
+		if !differentiable(t.dtype) {
+			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point or complex dtype", t.dtype)
+		}
+		t.leaveOrigin()
+		n := newNode(nil, nil)
+		n.leaf = true
+		n.keepResult(0, t)
+		t.inherit(&history{node: n})
+	}
+	// Programs that read the memory are traced anew, unless what asks is what did when they were traced: weights that each step
+	// freezes and trains again.
+	switch after := t.asks(); {
+	case before == nil && after != nil:
+		t.store.asked.Add(after.mark())
+	case before != nil && after == nil:
+		t.store.asked.Add(-before.mark())
+	}
+	return nil
+}
+
+// mark is a number that no other history has, for sums of them; the finalizer of SplitMix64 (Steele, Lea and Flood, Fast Splittable
+// Pseudorandom Number Generators, 2014) makes it, so that two sums are as good as never equal by chance.
+func (h *history) mark() uint64 {
+	x := (h.node.seq<<6 | uint64(min(h.index, 63))) + 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// retain makes backward passes keep the gradient.
+func (h *history) retain() {
+	n := h.node
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.hooks = append(slices.Clone(n.hooks), hook{nodes.Add(1), h.index, nil})
+}
+
+// zeroed says what zeros a gradient is: the dtype and the shape of the one that was freed, and its device. Zeros of complex dtypes
+// are always made at once.
+type zeroed struct {
+	op.Type
+	ctx *Context
+}
+
+// gradient is what result i has, for the holder of mu; nil for none.
+func (n *node) gradient(i int) *Tensor {
+	if i >= len(n.grads) {
+		return nil
+	}
+	return n.grads[i]
+}
+
+// hooked has the node of each hook by the number of the hook. A tensor that changes in place has another node from then on, and its
+// hook stays with what the tensor was.
+var hooked sync.Map // of uint64: *node

@@ -101,7 +101,7 @@ func (p *Program) runDirect(in, out []*Tensor, on *Stream, mode Mode) (done bool
 	if len(in) != p.given {
 		return true, wrongInputs(len(in), p.given)
 	}
-	r := p.ctx.rt.newRun(p, on)
+	r := newRun(p, on)
 	defer r.recycle()
 	// The same steps as of runOnce, with choose before prepare, which then allocates no memory for what is in place.
 	if err := r.read(in, on); err != nil {

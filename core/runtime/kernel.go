@@ -182,33 +182,6 @@ func (k *Kernel) checkArg(i int, a *KernelArg) error {
 	return nil
 }
 
-// kernelRoom is memory for a call of a user's kernel. It stays with the record of the launch, so that a call which is
-// repeated allocates nothing.
-type kernelRoom struct {
-	grid    device.Grid
-	in, out []device.Operand
-	numbers []byte // of all arguments that are bytes
-}
-
-// forKernel gives the launch, which is new, room for the call of a kernel.
-func (l *launch) forKernel() {
-	if l.kernel == nil {
-		l.kernel = new(kernelRoom)
-	}
-	r := l.kernel
-	l.Grid, l.In, l.Out = &r.grid, r.in[:0], r.out[:0]
-}
-
-// clear drops what the room refers to.
-func (r *kernelRoom) clear() {
-	if r == nil {
-		return
-	}
-	clear(r.grid.Args)
-	clear(r.grid.Resident)
-	r.grid = device.Grid{Args: r.grid.Args[:0], Resident: r.grid.Resident[:0]}
-}
-
 // fill adds the arguments. A tensor that the kernel may write is an input too, because the kernel need not
 // write all of it. A 0-d tensor of the CPU is passed as bytes.
 func (l *launch) fill(k *Kernel, args []KernelArg) error {
@@ -245,12 +218,15 @@ func (l *launch) fill(k *Kernel, args []KernelArg) error {
 	return nil
 }
 
-// number copies the bytes of an argument. Where the room grows, earlier arguments stay in what it was before.
-func (r *kernelRoom) number(b []byte) []byte {
-	n := len(r.numbers)
-	r.numbers = append(r.numbers, b...)
-	return r.numbers[n:]
-}
-
 // writes reports whether the kernel may write argument i. checkArgs has made sure that it is a tensor then.
 func (k *Kernel) writes(i int) bool { return i < len(k.Params) && k.Params[i].Written }
+
+// InterfaceReport lists as JSON which parts of the vendor API that the device uses the running system
+// provides; status.Unsupported for devices without such an API.
+func (c *Context) InterfaceReport() (string, error) {
+	dev, ok := c.dev.(device.InterfaceReporter)
+	if !ok {
+		return "", c.lacks("device_census")
+	}
+	return dev.InterfaceReport()
+}

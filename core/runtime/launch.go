@@ -295,3 +295,49 @@ func (l *launch) reserve() error {
 	l.scratch, l.Workspace, l.Scratch = block, block.Addr, block.Heap
 	return nil
 }
+
+// kernelRoom is memory for a call of a user's kernel. It stays with the record of the launch, so that a call which is
+// repeated allocates nothing.
+type kernelRoom struct {
+	grid    device.Grid
+	in, out []device.Operand
+	numbers []byte // of all arguments that are bytes
+}
+
+// forKernel gives the launch, which is new, room for the call of a kernel.
+func (l *launch) forKernel() {
+	if l.kernel == nil {
+		l.kernel = new(kernelRoom)
+	}
+	r := l.kernel
+	l.Grid, l.In, l.Out = &r.grid, r.in[:0], r.out[:0]
+}
+
+// clear drops what the room refers to.
+func (r *kernelRoom) clear() {
+	if r == nil {
+		return
+	}
+	clear(r.grid.Args)
+	clear(r.grid.Resident)
+	r.grid = device.Grid{Args: r.grid.Args[:0], Resident: r.grid.Resident[:0]}
+}
+
+// number copies the bytes of an argument. Where the room grows, earlier arguments stay in what it was before.
+func (r *kernelRoom) number(b []byte) []byte {
+	n := len(r.numbers)
+	r.numbers = append(r.numbers, b...)
+	return r.numbers[n:]
+}
+
+// reach makes storages outputs of the call beside those of its arguments, and their heaps resident.
+func (l *launch) reach(all []*storage) {
+	for _, st := range all {
+		l.stores = append(l.stores, st)
+		l.writes++
+		// Storages of one heap follow each other.
+		if n := len(l.Grid.Resident); n == 0 || l.Grid.Resident[n-1] != st.heap() {
+			l.Grid.Resident = append(l.Grid.Resident, st.heap())
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -128,7 +129,7 @@ func (t *Tensor) Map() (unsafe.Pointer, error) {
 func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	rt := t.store.ctx.rt
 	if t.store.traced != nil {
-		return rt.In(0).toTraced(t, c, copy)
+		return t.toTraced(c, copy, 0)
 	}
 	if c == t.store.ctx {
 		if !copy {
@@ -247,4 +248,83 @@ func (t *Tensor) scalarValue() (op.Value, error) {
 		return op.Value{Kind: op.Int, I: int64(raw)}, nil
 	}
 	return op.Value{Kind: op.Int, I: int64(raw<<shift) >> shift}, nil
+}
+
+// writable refuses outputs in which two indices name one element: which of two writes wins would depend on
+// the device.
+func writable(name string, v *view) error {
+	if !v.MayOverlap() {
+		return nil
+	}
+	for i := range v.Rank {
+		if v.Dims[i] > 1 && v.Strides[i] == 0 {
+			return status.Errorf(status.Invalid, "[%s] the output repeats elements along axis %d (stride 0); want one element per index", name, i)
+		}
+	}
+	return status.Errorf(status.Invalid, "[%s] elements of the output may overlap: its shape is %s and its strides are %v; want one element per index", name, &v.Shape, v.Strides[:v.Rank])
+}
+
+// toTraced is Tensor.To for a traced tensor. A copy is a call of assign, and no copy another handle, as for tensors with
+// elements; what leaves the device would leave the program.
+func (t *Tensor) toTraced(to *Context, copy bool, mode Mode) (*Tensor, error) {
+	if to != t.store.ctx {
+		return nil, status.Errorf(status.Traced, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
+	}
+	if !copy {
+		return t.Same()
+	}
+	return t.store.traced.Tracer().Copy(t, mode)
+}
+
+// A server has the elements of a batch in as many pieces as there are requests, in memory of its own, and wants each row of
+// the result somewhere else. Both ways take one copy.
+
+// Gather makes a tensor of the elements, in row-major order, that the pieces hold one after the other. Together they have
+// exactly the size of the tensor. One piece that lies as programs need it is not copied where c is the CPU: it then stays
+// valid and unchanged until the tensor is freed.
+func (rt *Runtime) Gather(c *Context, d dtype.DType, s shape.Shape, pieces [][]byte) (*Tensor, error) {
+	want, err := s.Bytes(d.Size())
+	if err != nil {
+		return nil, status.Errorf(status.Invalid, "[tensor] %s", err)
+	}
+	total := int64(0)
+	for _, p := range pieces {
+		total += int64(len(p))
+	}
+	if total != want {
+		made := s // s itself stays on the stack
+		return nil, status.Errorf(status.Invalid, "[tensor] got %d bytes for a %s tensor of shape %s; want %d", total, d, &made, want)
+	}
+	if c == rt.cpu && len(pieces) == 1 && want > 0 {
+		at := unsafe.Pointer(unsafe.SliceData(pieces[0]))
+		// SAFETY: only the alignment is looked at; the caller keeps the piece until the tensor is freed.
+		if uintptr(at)%device.PlanAlign == 0 {
+			return rt.Import(d, shape.Contiguous(s), at, nil)
+		}
+	}
+	v, err := c.empty("tensor", d, &s, nil)
+	if err != nil {
+		return nil, err
+	}
+	to := v.bytes()
+	for _, p := range pieces {
+		to = to[copy(to, p):]
+	}
+	c.copies.count(want)
+	return rt.adopt(&v)
+}
+
+// Contents waits for what computes the tensor and returns its elements in row-major order: the memory of the tensor itself,
+// which is only read, and only until the tensor is freed.
+func (t *Tensor) Contents() ([]byte, error) {
+	if err := t.store.known("read"); err != nil {
+		return nil, err
+	}
+	if err := t.store.wait(false); err != nil {
+		return nil, err
+	}
+	if !t.IsContiguous() {
+		return nil, status.Errorf(status.Unsupported, "[read] a tensor of shape %s has no elements in one piece; want one that is contiguous", &t.Shape)
+	}
+	return t.bytes(), nil
 }

@@ -78,13 +78,3 @@ func (c *Context) EndCapture() error {
 	c.drain()
 	return dev.EndCapture()
 }
-
-// drain waits for all work so far, and reports whether any was in flight. Its failures stay to be reported by the next
-// Synchronize.
-func (c *Context) drain() (some bool) {
-	for _, s := range c.open() {
-		some = some || s.inFlight() > 0
-		s.dev.Sync(s.last.Load())
-	}
-	return some
-}

@@ -168,3 +168,38 @@ func (l *launch) clearFaults() {
 		}
 	}
 }
+
+// A kernel of a user's may report: it writes records to memory of its own, and what they say is an error, such as an
+// assertion that did not hold. Unlike a failure of the device, it leaves tensors valid: the next wait returns the error,
+// once, and calls that use the same tensors go on.
+
+// complaint is what a kernel has reported, kept by the stream and by the tensors that the kernel may have written.
+type complaint struct {
+	err    *status.Error
+	stream *Stream
+}
+
+// once is the error for the first caller that asks, the stream among them; nil for others.
+func (c *complaint) once() error {
+	if c == nil || !c.stream.unreported.CompareAndSwap(c.err, nil) {
+		return nil
+	}
+	c.stream.reported.Store(c.err)
+	return c.err
+}
+
+// complain asks a kernel that is done for its report.
+func (l *launch) complain(failed error) {
+	if l.check == nil {
+		return
+	}
+	err := l.check(failed)
+	if err == nil {
+		return
+	}
+	c := &complaint{status.From(err), l.stream}
+	l.stream.fail(c.err)
+	for _, st := range l.stores[len(l.stores)-l.writes:] {
+		st.complaint.Store(c)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
-	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Views and gradients. A write through a view changes the tensor that the view was made of, and all other views of it. So a tensor
@@ -299,15 +298,7 @@ func (o *origin) read(t *Tensor) *node {
 		n.refs.Store(1)
 		return n
 	}
-	all := o.Shape // the origin may be gone by then
-	n := newFunction(func(b *backward, _ *node, of []*Tensor) ([]*Tensor, error) {
-		c := b.rt.In(b.mode)
-		whole, err := b.filled(0, of[0].dtype, &all, of[0].store.ctx)
-		if err == nil {
-			err = c.writePart(whole, part, of[0], b.on)
-		}
-		return []*Tensor{whole}, err
-	})
+	n := newPartNode(partReadNode, part)
 	n.in, n.out = []kept{o.kept(o.from.held())}, []kept{typeOf(t)}
 	return n
 }
@@ -332,82 +323,10 @@ func (t *Tensor) recordPart() {
 // replaced is a node with one result, the origin with the part that t shows replaced; mu is held. old and value are the histories of the origin
 // before and of what was written, with a reference to the node of old, which it takes over; nil for what asks for nothing.
 func (o *origin) replaced(t *Tensor, old, value *history) *node {
-	part := o.part(t)
-	n := newFunction(func(b *backward, n *node, of []*Tensor) (dx []*Tensor, err error) {
-		return b.throughPart(n, part, of[0])
-	})
+	n := newPartNode(partWriteNode, o.part(t))
 	n.in, n.out = []kept{o.kept(old), typeOf(t)}, []kept{o.kept(nil)}
 	n.in[1].from = value.held()
 	return n
-}
-
-// throughPart computes the gradients of the whole, which has none where the part is, and of the part, which has what is there.
-func (b *backward) throughPart(n *node, part op.Attrs, dy *Tensor) (dx []*Tensor, err error) {
-	dx = []*Tensor{nil, nil}
-	defer func() {
-		if err != nil {
-			b.rt.freeAll(dx)
-			dx = nil
-		}
-	}()
-	c := b.rt.In(b.mode)
-	whole, err := c.copied(dy, b.on)
-	if err != nil {
-		return nil, err
-	}
-	dx[0] = whole
-	if b.wanted(&n.in[1]) {
-		shown, err := c.Call(strided, []Operand{{Tensor: whole}}, slices.Clone(part), nil, b.on)
-		if err != nil {
-			return dx, err
-		}
-		dx[1], err = c.copied(shown[0], b.on)
-		c.Free(shown[0].handle)
-		if err != nil {
-			return dx, err
-		}
-	}
-	if !b.wanted(&n.in[0]) {
-		b.rt.Free(whole.handle)
-		dx[0] = nil
-		return dx, nil
-	}
-	zero, err := b.filled(0, dy.dtype, &shape.Shape{}, dy.store.ctx)
-	if err != nil {
-		return dx, err
-	}
-	defer b.rt.Free(zero.handle)
-	return dx, c.writePart(whole, part, zero, b.on)
-}
-
-// writePart writes a value into a part of a contiguous tensor.
-func (c Caller) writePart(whole *Tensor, part op.Attrs, value *Tensor, on *Stream) error {
-	shown, err := c.Call(strided, []Operand{{Tensor: whole}}, slices.Clone(part), nil, on)
-	if err != nil {
-		return err
-	}
-	defer c.Free(shown[0].handle)
-	return c.CallInto(assign, []Operand{{Tensor: value}}, nil, shown[0], on)
-}
-
-func (b *backward) filled(value float64, d dtype.DType, s *shape.Shape, ctx *Context) (*Tensor, error) {
-	c := calculator{rt: b.rt, ctx: ctx, on: b.on}
-	defer c.free()
-	calls := op.Calls{Calculator: &c}
-	made := calls.Full(c.push(operandVar{Type: op.Type{DType: d, Shape: *s}}), value)
-	if calls.Err != nil {
-		return nil, calls.Err
-	}
-	return c.take(made)
-}
-
-// copied is a contiguous copy.
-func (c Caller) copied(t *Tensor, on *Stream) (*Tensor, error) {
-	made, err := c.Call(assign, []Operand{{Tensor: t}}, nil, nil, on)
-	if err != nil {
-		return nil, err
-	}
-	return made[0], nil
 }
 
 // kept describes the origin as an operand or a result of a node.
@@ -423,11 +342,10 @@ func typeOf(t *Tensor) (k kept) {
 	return k
 }
 
-// newFunction is a node with a gradient of the runtime's own, which one history will name.
-func newFunction(through func(b *backward, n *node, of []*Tensor) ([]*Tensor, error)) *node {
-	n := newNode(nil, nil)
-	n.custom = &Function{through: through}
-	n.custom.refs.Store(1)
+// newPartNode is a node of a kind, which one history will name.
+func newPartNode(kind nodeKind, part op.Attrs) *node {
+	n := newNode(nil, part)
+	n.kind = kind
 	n.refs.Store(1)
 	return n
 }
@@ -436,57 +354,6 @@ func newFunction(through func(b *backward, n *node, of []*Tensor) ([]*Tensor, er
 var strided = op.ByID(op.IDAsStrided)
 
 // The one question of every writer.
-
-// changing is asked before a call writes into out: about calls that write their result (callInto), and the results of programs. What
-// is recorded of the operands is what they are before the call.
-//
-// It refuses, while gradients are recorded, what Paddle and PyTorch refuse: a leaf that asks for gradients, and a view of one. A leaf
-// that changes would make its gradient that of a value which is gone. Further it refuses views that a function of the caller has made
-// of its operand, and, where gradients would have to pass between them, views of another dtype and those of tensors that are not
-// contiguous, which have no layout of their own in a gradient.
-func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
-	h := out.asks()
-	if old := out.history.Load(); h == nil && old != nil && !old.node.leaf {
-		c.stale = true
-	}
-	if c.recording = mode.has(Recording); !c.recording {
-		return c, nil
-	}
-	asked, err := records(row, in, mode)
-	if err != nil {
-		return c, err
-	}
-	o := out.origin()
-	whole := o.asks()
-	switch {
-	case h != nil && h.node.leaf:
-		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
-	case whole != nil && whole.node.leaf:
-		return c, status.Errorf(status.Invalid, "[%s] the output is a view of a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
-	case h != nil && h.opaque:
-		return c, status.Errorf(status.Unsupported, "[%s] the output is what a PyLayer returns and shares memory with its operand; want a copy to change", row.Name)
-	case asked && differentiable(out.dtype) && (o == nil && out.viewed || o != nil && o.bits):
-		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a tensor of another dtype, whose gradient would be lost; want that tensor changed", row.Name)
-	case (asked || whole != nil) && o != nil && o.refs.Load() > 1 && !o.IsContiguous():
-		return c, status.Errorf(status.Unsupported, "[%s] the output is, or has, a view of a tensor that is not contiguous, and gradients cannot pass between them; want x.contiguous() first", row.Name)
-	}
-	if !asked || !differentiable(out.dtype) {
-		switch {
-		case o != nil && !o.covers(out):
-			c.constant = o.matters()
-		case h != nil:
-			c.node = rt.overwritten(out)
-		}
-		return c, nil
-	}
-	if row.Grad.Rule == nil {
-		return c, withoutGradient(row.Name)
-	}
-	c.node = newNode(row, slices.Clone(at))
-	c.node.keepOperands(in)
-	c.node.refs.Add(1)
-	return c, nil
-}
 
 // done records a change that was submitted.
 //
@@ -538,4 +405,27 @@ func (st *storage) rewritten(h *history) {
 	if st.traced == nil && h != nil {
 		st.asked.Add(h.mark())
 	}
+}
+
+// change is a call that writes into a tensor, from before it runs until it has.
+type change struct {
+	node      *node // nil: not recorded
+	recording bool
+	constant  bool // a part of an origin whose gradient matters gets elements that ask for none
+	stale     bool // the tensor has a history and asks for no gradient: it ends, because it is that of other contents
+}
+
+// drop ends a change that may not have run.
+func (c *change) drop() {
+	if c.node != nil {
+		c.node.release()
+	}
+}
+
+// overwritten is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0. The tensor
+// goes on to ask for gradients, so that a program in which it happens to be constant runs as before, as in Paddle.
+func (rt *Runtime) overwritten(out *Tensor) *node {
+	n := newPartNode(overwriteNode, nil)
+	n.keepOperands([]Operand{{Tensor: out}})
+	return n
 }

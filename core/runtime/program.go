@@ -41,8 +41,8 @@ type Program struct {
 	open       bool           // arguments have symbols: see Unify
 	changed    []int          // inputs that the outputs behind the results are written into
 	changedBy  []caller       // by changed
-	back       *pullback      // of programs whose results ask for gradients; their last outputs are for it
-	replays    *replays       // of programs with symbols whose results do
+	back       gradient       // of programs whose results ask for gradients; their last outputs are for it
+	replays    variants       // of programs with symbols whose results do
 	quiet      map[int]uint64 // of both: the operands, by call, that get no gradient; see Trace.note
 
 	decided atomic.Pointer[decided] // nil unless inputs decide what the graph is
@@ -60,6 +60,22 @@ type Program struct {
 	latest       []noted   // what was compiled last, by stage
 	sizes        []op.Type // of all inputs, for which that was
 	compilations int64
+}
+
+// gradient is what a program whose results ask for gradients has for them: a program of the backward pass.
+type gradient interface {
+	// Record makes the results of a run those of a function with this gradient. asking are the captured tensors that ask for gradients,
+	// and kept the outputs behind the results and changes, which the record owns from now on.
+	Record(in []*Tensor, given int, asking, results, kept []*Tensor) error
+	// Release ends the reference of the program.
+	Release()
+}
+
+// variants are programs for known sizes, of a program with symbols: runs with gradients are theirs.
+type variants interface {
+	Prepare(shapes []op.Type) error
+	Run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error)
+	Close()
 }
 
 // noted is what Info and Explain say of a compilation.
@@ -117,11 +133,13 @@ func (p *Program) Close() {
 	p.ctx.rt.freeAll(p.read)
 	p.read = nil
 	if p.back != nil {
-		p.back.release()
+		p.back.Release()
 	} else {
 		p.freeCaptured()
 	}
-	p.forgetAll()
+	if p.replays != nil {
+		p.replays.Close()
+	}
 	if s, ok := p.source.(io.Closer); ok {
 		_ = s.Close() // it was only read
 	}
@@ -142,28 +160,6 @@ func (p *Program) Inputs() []op.Type { return p.inputs[:p.given] }
 
 // A function may be traced anew for other arguments, so that it asks before a run. Any other program is what it is, and says
 // in an error what it wants.
-
-// Accepts reports whether a traced program was traced for such arguments: of these dtypes, shapes and place, with gradients
-// recorded as they are now, and then with the same arguments and captured tensors asking for them. Other programs accept all.
-// A size that Unify has left open may be any but 0 and 1, with which functions often do other things than with the rest.
-func (p *Program) Accepts(in []*Tensor, recording, recorded bool) bool {
-	if !p.traced {
-		return true
-	}
-	if len(in) != p.given || recording != recorded || !p.upToDate(recording) {
-		return false
-	}
-	if p.open && !p.admits(in) {
-		return false
-	}
-	for i, t := range in {
-		want := &p.inputs[i]
-		if t.dtype != want.DType || t.Shape != want.Shape && !p.open || t.store.ctx != p.ctx || recording && t.Asks() != p.asked[i] {
-			return false
-		}
-	}
-	return true
-}
 
 // Captured are the tensors that a traced program reads besides its arguments. They belong to the program.
 func (p *Program) Captured() []*Tensor { return p.captured }
@@ -224,12 +220,7 @@ func (p *Program) Explain() string {
 // Prepare compiles the program for shapes, unless it is in the cache. It may take long and holds no lock.
 func (p *Program) Prepare(shapes []op.Type) error {
 	if p.replays != nil {
-		known, err := p.replayedFor(shapes, 0)
-		if err != nil {
-			return err
-		}
-		defer p.leave(known)
-		return known.Prepare(shapes)
+		return p.replays.Prepare(shapes)
 	}
 	e, err := p.find(p.withCaptured(shapes), 0)
 	if err != nil {
@@ -260,14 +251,6 @@ func (c Caller) Run(p *Program, in []*Tensor, on *Stream, made []*Tensor) ([]*Te
 	return p.run(in, on, c.mode, made, nil)
 }
 
-// Long is the error of a run that would keep its caller waiting.
-type Long struct {
-	Work float64 // elements that it works on, as far as they can be counted; 0: it has to be compiled first
-}
-
-// Error says it in the words of its code, status.Busy.
-func (l *Long) Error() string { return "[program] the run takes long" }
-
 // What takes longer than this is worth the microsecond that giving up a lock and taking it again costs.
 
 // waitable is how many elements a caller waits for who holds a lock: they take a few microseconds.
@@ -282,7 +265,7 @@ func (p *Program) run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *ex
 		return results, err
 	}
 	if p.replays != nil && mode.has(Recording) {
-		return p.runReplayed(in, on, mode, made, x)
+		return p.replays.Run(in, on, mode, made, x)
 	}
 	if p.forms != nil {
 		return p.runFormed(in, on, mode, made, x)
@@ -313,7 +296,7 @@ func (p *Program) runOnce(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x
 	if len(in) != p.given {
 		return nil, wrongInputs(len(in), p.given)
 	}
-	r := p.ctx.rt.newRun(p, on)
+	r := newRun(p, on)
 	defer r.recycle()
 	r.stop = x.stopped()
 	err := r.stop.Err()
@@ -373,7 +356,7 @@ func (p *Program) finish(in, made []*Tensor, on *Stream, mode Mode) ([]*Tensor, 
 	defer p.ctx.rt.freeAll(changes)
 	var err error
 	if p.back != nil && mode.has(Recording) {
-		err = p.back.record(in, p.given, p.asking, made[:p.results+len(p.changed)], kept)
+		err = p.back.Record(in, p.given, p.asking, made[:p.results+len(p.changed)], kept)
 	} else {
 		p.ctx.rt.freeAll(kept)
 	}

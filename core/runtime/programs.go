@@ -17,9 +17,6 @@ func (c *Context) startPrograms(cfg Config) {
 	c.programs = program.New(limits)
 }
 
-// Programs are the statistics of the device's program cache.
-func (c *Context) Programs() program.Stats { return c.programs.Stats() }
-
 // programOf finds or compiles the program of the launch for device c, which is the CPU in a fallback. The launch
 // holds a reference to it until it is recycled.
 func (l *launch) programOf(c *Context, row *op.Row) (device.Program, error) {
@@ -99,4 +96,27 @@ func (c *Context) compileAs(revision uint64, plan *device.Plan) (device.Program,
 		_ = p.Close() // it has never run
 	}
 	return nil, errKeyChanged
+}
+
+// Programs are the statistics of the device's program cache.
+func (c *Context) Programs() program.Stats { return c.programs.Stats() }
+
+// later starts to compile the program of a launch, or joins a running compilation, and refuses the launch. If
+// the compilation fails, its error is kept for the next launch that needs the program; revision is that of key.
+func (c *Context) later(key device.Key, revision uint64, l *launch) (*program.Entry, error) {
+	if failed, ok := c.compileErrors.LoadAndDelete(key); ok {
+		return nil, failed.(error)
+	}
+	plan := l.planned()
+	e, job := c.programs.TryGet(key, l.lane, func() (device.Program, error) { return c.compileAs(revision, plan) })
+	if e != nil {
+		return e, nil
+	}
+	w := c.rt.waits.start(func() {
+		<-job.Done()
+		if err := job.Err(); err != nil && !errors.Is(err, errKeyChanged) {
+			c.compileErrors.Store(key, err)
+		}
+	})
+	return nil, &Refusal{w, status.Errorf(status.Busy, "[%s] its program is being compiled", l.row.Name)}
 }

@@ -3,7 +3,6 @@ package runtime
 import (
 	"slices"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -75,10 +74,6 @@ func (rt *Runtime) record(row *op.Row, in []Operand, at op.Attrs, out []*Tensor)
 	return out, nil
 }
 
-// differentiable reports whether tensors of a dtype have gradients. That of a complex number has the derivative with respect
-// to its real part as its real part, and that to its imaginary part as its imaginary part.
-func differentiable(d dtype.DType) bool { return d.IsFloat() || d.IsComplex() }
-
 func withoutGradient(name string) error {
 	return status.Errorf(status.Unsupported, "[%s] has no gradient yet; want operands with stop_gradient=True, or no_grad()", name)
 }
@@ -89,80 +84,6 @@ func (h *history) share(t *Tensor, in []Operand) {
 		if x := in[i].Tensor; x != nil && x.store.sharesWith(t.store) {
 			h.opaque, h.version = true, t.store.changes()
 		}
-	}
-}
-
-// keepOperands keeps what the rule reads of the operands, and their histories. Of x * c with a constant c, that is c alone.
-//
-// Operands of integers and bools have no history, even where they were computed from a tensor that asks: a cast ends it.
-func (n *node) keepOperands(in []Operand) {
-	n.in = make([]kept, len(in))
-	for i := range in {
-		k, t := &n.in[i], in[i].Tensor
-		if t == nil {
-			k.number = in[i].Value
-			k.DType = k.number.DType()
-			continue
-		}
-		k.of(t, n.reads.Operand(i))
-		k.from = t.holdAsked()
-	}
-	if n.row != nil && n.row.Grad.Crossed && len(in) == 2 {
-		for i := range n.in {
-			if n.in[1-i].from == nil {
-				n.in[i].forgetValues()
-			}
-		}
-	}
-}
-
-// forgetValues releases what is kept of the values.
-func (k *kept) forgetValues() {
-	if st := k.view.store; st != nil {
-		k.view.store = nil
-		st.release()
-	}
-}
-
-// keepResult keeps result i, as far as the rule reads it.
-func (n *node) keepResult(i int, t *Tensor) {
-	var k kept
-	k.of(t, n.reads.Result(i))
-	n.out = append(n.out, k)
-}
-
-// of describes a tensor, and keeps its memory if values are read.
-func (k *kept) of(t *Tensor, values bool) {
-	k.Type, k.ctx, k.displaced = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx, t.store.displaced
-	if values {
-		k.view, k.version = t.view, t.store.changes()
-		t.store.retain()
-	}
-}
-
-// change is a call that writes into a tensor, from before it runs until it has.
-type change struct {
-	node      *node // nil: not recorded
-	recording bool
-	constant  bool // a part of an origin whose gradient matters gets elements that ask for none
-	stale     bool // the tensor has a history and asks for no gradient: it ends, because it is that of other contents
-}
-
-// overwritten is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0. The tensor
-// goes on to ask for gradients, so that a program in which it happens to be constant runs as before, as in Paddle.
-func (rt *Runtime) overwritten(out *Tensor) *node {
-	n := newFunction(func(b *backward, n *node, of []*Tensor) ([]*Tensor, error) {
-		zeros, err := b.filled(0, n.in[0].DType, &n.in[0].Shape, n.in[0].ctx)
-		return []*Tensor{zeros}, err
-	})
-	n.keepOperands([]Operand{{Tensor: out}})
-	return n
-}
-
-// drop ends a change that may not have run.
-func (c *change) drop() {
-	if c.node != nil {
-		c.node.release()
 	}
 }
 
@@ -206,7 +127,7 @@ func (rt *Runtime) Apply(f *Function, in, out []*Tensor) {
 // A move is a node of its own kind and no row: its gradient is the move back.
 func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, error) {
 	if t.store.traced != nil {
-		return c.toTraced(t, to, copy)
+		return t.toTraced(to, copy, c.mode)
 	}
 	if to == t.store.ctx && c.mode.watches(t) {
 		if !copy {
@@ -223,7 +144,7 @@ func (c Caller) To(t *Tensor, to *Context, copy bool, on *Stream) (*Tensor, erro
 		return u, err
 	}
 	n := newNode(nil, nil)
-	n.moved = true
+	n.kind = movedNode
 	n.keepOperands([]Operand{{Tensor: t}})
 	n.keepResult(0, u)
 	u.inherit(&history{node: n})
@@ -287,4 +208,95 @@ func sliceOf(t *Tensor, items []IndexItem) op.Attrs {
 	}
 	list := func(v []int64) op.Value { return op.Value{Kind: op.Ints, Ints: v} }
 	return op.Attrs{op.SliceAxes: list(axes), op.SliceStarts: list(starts), op.SliceEnds: list(ends), op.SliceSteps: list(steps)}
+}
+
+// indexTraced is basic indexing while calls are traced: the slice that it amounts to, in the shape of the view.
+//
+// Integers are slices of one element whose axis a reshape removes, and new axes are added by it. Both are views, so that a
+// write into the result reaches t.
+func (c Caller) indexTraced(t *Tensor, items []IndexItem, on *Stream) (*Tensor, error) {
+	if err := untraced(slicing.Name, []Operand{{Tensor: t}}, on); err != nil {
+		return nil, err
+	}
+	if on.Traces() && on.trace.IsNumber(t) {
+		return t.Index(items)
+	}
+	v, err := t.Index(items) // a layout without memory
+	if err != nil {
+		return nil, err
+	}
+	to := v.Shape
+	c.Free(v.handle)
+	part := t
+	if at := sliceOf(t, items); len(at[op.SliceAxes].Ints) > 0 {
+		made, err := c.Call(slicing, []Operand{{Tensor: t}}, at, nil, on)
+		if err != nil {
+			return nil, err
+		}
+		part = made[0]
+	}
+	if part != t && part.Shape == to {
+		return part, nil
+	}
+	made, err := c.Call(reshaping, []Operand{{Tensor: part}}, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: to.Slice()}}, nil, on)
+	if part != t {
+		c.Free(part.handle)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+var reshaping = op.ByID(op.IDReshape)
+
+// changing is asked before a call writes into out: about calls that write their result (callInto), and the results of programs. What
+// is recorded of the operands is what they are before the call.
+//
+// It refuses, while gradients are recorded, what Paddle and PyTorch refuse: a leaf that asks for gradients, and a view of one. A leaf
+// that changes would make its gradient that of a value which is gone. Further it refuses views that a function of the caller has made
+// of its operand, and, where gradients would have to pass between them, views of another dtype and those of tensors that are not
+// contiguous, which have no layout of their own in a gradient.
+func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
+	h := out.asks()
+	if old := out.history.Load(); h == nil && old != nil && !old.node.leaf {
+		c.stale = true
+	}
+	if c.recording = mode.has(Recording); !c.recording {
+		return c, nil
+	}
+	asked, err := records(row, in, mode)
+	if err != nil {
+		return c, err
+	}
+	o := out.origin()
+	whole := o.asks()
+	switch {
+	case h != nil && h.node.leaf:
+		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
+	case whole != nil && whole.node.leaf:
+		return c, status.Errorf(status.Invalid, "[%s] the output is a view of a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
+	case h != nil && h.opaque:
+		return c, status.Errorf(status.Unsupported, "[%s] the output is what a PyLayer returns and shares memory with its operand; want a copy to change", row.Name)
+	case asked && differentiable(out.dtype) && (o == nil && out.viewed || o != nil && o.bits):
+		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a tensor of another dtype, whose gradient would be lost; want that tensor changed", row.Name)
+	case (asked || whole != nil) && o != nil && o.refs.Load() > 1 && !o.IsContiguous():
+		return c, status.Errorf(status.Unsupported, "[%s] the output is, or has, a view of a tensor that is not contiguous, and gradients cannot pass between them; want x.contiguous() first", row.Name)
+	}
+	if !asked || !differentiable(out.dtype) {
+		switch {
+		case o != nil && !o.covers(out):
+			c.constant = o.matters()
+		case h != nil:
+			c.node = rt.overwritten(out)
+		}
+		return c, nil
+	}
+	if row.Grad.Rule == nil {
+		return c, withoutGradient(row.Name)
+	}
+	c.node = newNode(row, slices.Clone(at))
+	c.node.keepOperands(in)
+	c.node.refs.Add(1)
+	return c, nil
 }

@@ -42,6 +42,7 @@ const mostReplays = 64
 
 // replays are the programs of a program with symbols, by the shapes of the inputs.
 type replays struct {
+	whole   *Program   // with symbols
 	of      []int      // results that ask for gradients
 	tracing sync.Mutex // held while calls are traced; taken without mu
 
@@ -57,30 +58,40 @@ type replayed struct {
 	dropped bool
 }
 
-// runReplayed runs the program for the sizes of the inputs.
-func (p *Program) runReplayed(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
-	if len(in) != p.given {
-		return nil, wrongInputs(len(in), p.given)
+// Prepare compiles the program for sizes.
+func (r *replays) Prepare(shapes []op.Type) error {
+	known, err := r.find(shapes, 0)
+	if err != nil {
+		return err
+	}
+	defer r.leave(known)
+	return known.Prepare(shapes)
+}
+
+// Run runs the program for the sizes of the inputs.
+func (r *replays) Run(in []*Tensor, on *Stream, mode Mode, made []*Tensor, x *extras) ([]*Tensor, error) {
+	if len(in) != r.whole.given {
+		return nil, wrongInputs(len(in), r.whole.given)
 	}
 	types := make([]op.Type, len(in))
 	for i, t := range in {
 		types[i] = op.Type{DType: t.dtype, Shape: t.Shape}
 	}
-	known, err := p.replayedFor(types, mode)
+	known, err := r.find(types, mode)
 	if err != nil {
 		return nil, err
 	}
-	defer p.leave(known)
+	defer r.leave(known)
 	return known.run(in, on, mode, made, x)
 }
 
-// replayedFor is the program for arguments of these types, with a user more.
-func (p *Program) replayedFor(types []op.Type, mode Mode) (*replayed, error) {
+// find is the program for arguments of these types, with a user more.
+func (r *replays) find(types []op.Type, mode Mode) (*replayed, error) {
 	var text []byte
 	for i := range types {
 		text = appendShape(text, types[i].DType, &types[i].Shape)
 	}
-	key, r := string(text), p.replays
+	key := string(text)
 	if found := r.enter(key); found != nil {
 		return found, nil
 	}
@@ -92,12 +103,12 @@ func (p *Program) replayedFor(types []op.Type, mode Mode) (*replayed, error) {
 	if found := r.enter(key); found != nil { // another goroutine has traced it
 		return found, nil
 	}
-	made, err := p.replayFor(types)
+	made, err := r.trace(types)
 	if err != nil {
 		return nil, err
 	}
-	made.home = p.root() // which has the compiled programs and their figures
-	return p.keep(key, made), nil
+	made.home = r.whole.root() // which has the compiled programs and their figures
+	return r.keep(key, made), nil
 }
 
 // enter is the program of a key, with a user more; nil where there is none.
@@ -112,12 +123,11 @@ func (r *replays) enter(key string) *replayed {
 }
 
 // keep keeps a program, with a user, and drops the oldest one where there are too many.
-func (p *Program) keep(key string, made *Program) *replayed {
-	r := p.replays
+func (r *replays) keep(key string, made *Program) *replayed {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.order) == mostReplays {
-		p.forget(r.order[0])
+		r.forget(r.order[0])
 		r.order = r.order[1:]
 	}
 	x := &replayed{Program: made, users: 1}
@@ -125,48 +135,45 @@ func (p *Program) keep(key string, made *Program) *replayed {
 	return x
 }
 
-// replayFor traces the calls for arguments of these types.
-func (p *Program) replayFor(types []op.Type) (*Program, error) {
-	g, err := p.source.Resolve(p.withCaptured(types))
+// trace traces the calls for arguments of these types.
+func (r *replays) trace(types []op.Type) (*Program, error) {
+	g, err := r.whole.source.Resolve(r.whole.withCaptured(types))
 	if err != nil {
 		return nil, err
 	}
-	return p.replay(g, p.replays.of, p.quiet)
+	return r.whole.replay(g, r.of, r.whole.quiet)
 }
 
 // leave is the end of a run. The last one of a program that was dropped meanwhile closes it.
-func (p *Program) leave(x *replayed) {
-	p.replays.mu.Lock()
-	defer p.replays.mu.Unlock()
+func (r *replays) leave(x *replayed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	x.users--
-	p.closeUnused(x)
+	r.closeUnused(x)
 }
 
 // forget drops the program of a key; replays.mu is held.
-func (p *Program) forget(key string) {
-	x := p.replays.programs[key]
-	delete(p.replays.programs, key)
+func (r *replays) forget(key string) {
+	x := r.programs[key]
+	delete(r.programs, key)
 	x.dropped = true
-	p.closeUnused(x)
+	r.closeUnused(x)
 }
 
 // closeUnused closes a program that was dropped, and that no run is in; replays.mu is held.
-func (p *Program) closeUnused(x *replayed) {
+func (r *replays) closeUnused(x *replayed) {
 	if x.dropped && x.users == 0 {
-		p.drop(x.Program)
+		r.whole.drop(x.Program)
 		x.Close()
 	}
 }
 
-// forgetAll drops all programs; no run is under way.
-func (p *Program) forgetAll() {
-	if p.replays == nil {
-		return
-	}
-	p.replays.mu.Lock()
-	defer p.replays.mu.Unlock()
-	for key := range p.replays.programs {
-		p.forget(key)
+// Close drops all programs; no run is under way.
+func (r *replays) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for key := range r.programs {
+		r.forget(key)
 	}
 }
 
@@ -181,7 +188,7 @@ func (p *Program) replaysAs(first, second *Program, at []int) error {
 		p.asking = append(p.asking, same)
 	}
 	for _, q := range []*Program{first, second} {
-		again, err := p.replay(q.source.(*graph.Graph), q.back.of, q.quiet)
+		again, err := p.replay(q.source.(*graph.Graph), pullbackOf(q).of, q.quiet)
 		if err != nil {
 			return err
 		}
@@ -195,7 +202,7 @@ func (p *Program) replaysAs(first, second *Program, at []int) error {
 	for i, operands := range first.quiet { // the same of both
 		p.quiet[at[i]] = operands
 	}
-	p.replays = &replays{of: first.back.of, programs: map[string]*replayed{}}
+	p.replays = &replays{whole: p, of: pullbackOf(first).of, programs: map[string]*replayed{}}
 	return nil
 }
 
@@ -206,13 +213,13 @@ func (p *Program) replaysAs(first, second *Program, at []int) error {
 // differs compares calls that were traced again, and their backward pass, with what the function had: the first line of that
 // which is another one.
 func (p *Program) differs(of *Program) (line string, same bool) {
-	if p.back == nil || !slices.Equal(p.back.to, of.back.to) {
+	if p.back == nil || !slices.Equal(pullbackOf(p).to, pullbackOf(of).to) {
 		return "", false
 	}
-	if line, same = differs(p.back.program.String(), of.back.program.String()); same {
+	if line, same = differs(pullbackOf(p).program.String(), pullbackOf(of).program.String()); same {
 		line, same = differs(p.String(), of.String())
 	}
-	return line, same && slices.Equal(p.back.reads, of.back.reads)
+	return line, same && slices.Equal(pullbackOf(p).reads, pullbackOf(of).reads)
 }
 
 // differs compares a text with the wanted one: the first line of that which is another one.

@@ -1,8 +1,13 @@
 package runtime
 
 import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/core/text"
@@ -46,9 +51,15 @@ func (x *extras) stopped() *device.Stop {
 // A run goes through the same steps in the same order: read, find, prepare, submit, adopt. Each of them may fail,
 // and then recycle gives back whatever the steps before have taken. Only from submit on does anything happen on the device.
 
+// programRuns are the records, of all runtimes; runLanes is how many have been made.
+var (
+	programRuns = sync.Pool{New: func() any { return &programRun{lane: program.Lane(runLanes.Add(1))} }}
+	runLanes    atomic.Uint32
+)
+
 // newRun takes a record for a run on a stream (nil: the default one).
-func (rt *Runtime) newRun(p *Program, on *Stream) *programRun {
-	r := rt.runs.Get().(*programRun)
+func newRun(p *Program, on *Stream) *programRun {
+	r := programRuns.Get().(*programRun)
 	r.program, r.stream = p, p.ctx.pick(on)
 	return r
 }
@@ -89,7 +100,7 @@ func (r *programRun) recycle() {
 	r.into, r.changes, r.copies = r.into[:0], r.changes[:0], r.copies[:0]
 	r.launches, r.text = r.launches[:0], r.text[:0]
 	r.program, r.stream, r.entry, r.code, r.arena, r.stop, r.seed = nil, nil, nil, nil, nil, nil, [2]uint64{}
-	rt.runs.Put(r)
+	programRuns.Put(r)
 }
 
 // Captured tensors are looked up at every run and not when the program is made: they may have been written to, and a 0-d
@@ -333,4 +344,30 @@ func (r *programRun) adopt(made []*Tensor) ([]*Tensor, error) {
 		r.inheritDisplacement(made)
 	}
 	return made, nil
+}
+
+// inheritDisplacement marks what a program on the CPU has made of displaced tensors.
+func (r *programRun) inheritDisplacement(made []*Tensor) {
+	for _, x := range r.inputs {
+		if from := x.store.displaced; from != 0 && r.program.ctx == r.program.ctx.rt.cpu {
+			for _, t := range made {
+				if t != nil && t.store.displaced == 0 {
+					t.store.displace(from)
+				}
+			}
+			return
+		}
+	}
+}
+
+func (p *Program) recordRun(in, out []*Tensor, err error, start int64) {
+	if notMade(err) {
+		return
+	}
+	text := fmt.Appendf(nil, `"program":%d,"place":"%s"`, p.id, p.ctx.place)
+	if profile.Shapes() && err == nil {
+		text = appendTensors(append(text, ','), "input", "in", in)
+		text = appendTensors(text, "output", "out", out)
+	}
+	profile.Span(profile.Program, "program", string(appendError(text, err)), start)
 }

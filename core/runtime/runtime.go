@@ -92,7 +92,6 @@ type Runtime struct {
 	launches  sync.Pool     // *launch
 	lanes     atomic.Uint32 // launches made so far
 	eagers    sync.Pool     // *eager
-	runs      sync.Pool     // *programRun
 	stores    sync.Pool     // *storage
 	origins   sync.Pool     // *origin
 	waits     waits
@@ -114,7 +113,6 @@ func New(cfg Config) (*Runtime, error) {
 	rt.tensors = slot.NewTable(tensorKind, (*Tensor).drop)
 	rt.launches.New = func() any { return &launch{lane: program.Lane(rt.lanes.Add(1))} }
 	rt.eagers.New = func() any { return new(eager) }
-	rt.runs.New = func() any { return &programRun{lane: program.Lane(rt.lanes.Add(1))} }
 	rt.stores.New = func() any { return new(storage) }
 	rt.origins.New = func() any { return new(origin) }
 	var err error

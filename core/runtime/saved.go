@@ -119,3 +119,17 @@ func IsSaved(path string) bool {
 	n, _ := io.ReadFull(f, head[:]) // a shorter file is none
 	return graph.IsFile(head[:n])
 }
+
+// constantIn is Tensor.Constant in the dtype of the tensor on a device.
+func (t *Tensor) constantIn(c *Context) (*op.Const, error) {
+	d := t.in(c)
+	if d == t.dtype {
+		return t.Constant()
+	}
+	made, err := c.rt.Call(casting, []Operand{{Tensor: t}}, castTo(d), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer c.rt.Free(made[0].handle)
+	return made[0].Constant()
+}

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	goruntime "runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -47,7 +46,7 @@ func (c Caller) Start(p *Program, in []*Tensor, on *Stream, end func()) (*Run, e
 		return nil, errRunTraced
 	}
 	r := &Run{program: p, caller: c, in: in, on: on, end: end, over: make(chan struct{})}
-	p.ctx.enlist(r)
+	p.ctx.enlist(r.do)
 	return r, nil
 }
 
@@ -155,48 +154,4 @@ func (rt *Runtime) settle(made []*Tensor) (first error) {
 		rt.freeAll(made)
 	}
 	return first
-}
-
-// More goroutines than CPUs would share them, and each run would hold its memory for longer. On a device with queues a
-// goroutine mostly waits; with two of them one run is submitted while another is computed.
-//
-// Goroutines come and go with the runs, so that a process which starts none has none of them. A run that was cancelled in its turn
-// stays in the list, without what it was given, until it is met there: no search is needed.
-
-// started are the asynchronous runs of a device.
-type started struct {
-	mu      sync.Mutex
-	making  int    // goroutines that make runs
-	waiting []*Run // in the order of Start; some may have been cancelled and ended
-}
-
-// enlist has a run made: by another goroutine, or in its turn where there are enough of them.
-func (c *Context) enlist(r *Run) {
-	s := &c.started
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.making >= min(goruntime.NumCPU(), goruntime.GOMAXPROCS(0)) { // Go may have more processors than there are CPUs
-		s.waiting = append(s.waiting, r)
-		return
-	}
-	s.making++
-	c.rt.releases.Go(func() {
-		for ; r != nil; r = s.next() {
-			r.do()
-		}
-	})
-}
-
-// next is the run that has waited longest. Where none waits it is nil, and the goroutine ends.
-func (s *started) next() *Run {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.waiting) == 0 {
-		s.waiting = nil
-		s.making--
-		return nil
-	}
-	r := s.waiting[0]
-	s.waiting[0], s.waiting = nil, s.waiting[1:]
-	return r
 }

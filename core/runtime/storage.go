@@ -37,7 +37,7 @@ type storage struct {
 	strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil
 	displaced    int32                        // 1 + the index of the mps device that would have the tensor if it had its dtype; 0: none. See displaced.go
 	madeIn       uint64                       // the number of the trace whose function has made it of elements; 0: none
-	traced       *traced                      // of results of calls that were traced and not run: there is no memory
+	traced       tracedMemory                 // of results of calls that were traced and not run: there is no memory
 
 	mu    sync.Mutex
 	write alloc.Use   // the last write
@@ -157,4 +157,56 @@ type view struct {
 // part is another view of the same storage, at an offset in elements from v; it is not retained.
 func (v *view) part(offset int64, l *shape.Layout) view {
 	return view{store: v.store, addr: at(v.addr, offset, v.dtype), offset: v.offset + offset, dtype: v.dtype, Layout: *l}
+}
+
+// tracedMemory is what a storage without memory stands for in a trace.
+type tracedMemory interface {
+	// Tracer is the trace that has it.
+	Tracer() tracer
+	// Changes is how often the runtime would have written to the memory since its first contents.
+	Changes() uint32
+	// Identity is one address for what would share memory: see storage.identity.
+	Identity() unsafe.Pointer
+	// IsView reports whether it is part of what another traced tensor stands for.
+	IsView() bool
+}
+
+// errTraced is the error of a read of elements that a traced tensor does not have.
+func errTraced(who string) error {
+	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements, also after the trace; want operators (where, for a condition on elements), x.shape or paddle.shape(x) where a size is meant, the value made outside of the function, or what the function returns", who)
+}
+
+// known refuses storages without memory.
+func (st *storage) known(who string) error {
+	if st.traced != nil {
+		return errTraced(who)
+	}
+	return nil
+}
+
+// changes is how often the runtime has written to the memory, or would have, since its first contents.
+func (st *storage) changes() uint32 {
+	if st.traced != nil {
+		return st.traced.Changes()
+	}
+	return st.version.Load()
+}
+
+// sharesWith reports whether two storages are the same memory, or would be.
+func (st *storage) sharesWith(other *storage) bool {
+	return st.identity() == other.identity()
+}
+
+// identity is one address for what shares memory, or would.
+//
+// A captured tensor and the views that were traced of it have that of the tensor's own storage, so that callers who compare
+// where tensors lie find them equal, as they are when the calls are run.
+func (st *storage) identity() unsafe.Pointer {
+	// SAFETY: addresses to compare, never followed; the records do not move.
+	switch {
+	case st.traced != nil:
+		return st.traced.Identity()
+	default:
+		return unsafe.Pointer(st)
+	}
 }

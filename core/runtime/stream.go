@@ -6,6 +6,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -28,7 +29,29 @@ type Stream struct {
 	reported   atomic.Pointer[status.Error] // the last failure that was returned
 	roomWait   atomic.Uint64                // the Wait that Busy returned last
 	closing    atomic.Bool
-	trace      *Trace // calls on the stream are traced and not run
+	trace      tracer // calls on the stream are traced and not run
+}
+
+// tracer takes the calls of a stream that are traced. Operands are of the trace, or have memory.
+type tracer interface {
+	// Context is the device that the program will run on.
+	Context() *Context
+	// Mark is what storage.madeIn is of tensors that the function makes of elements.
+	Mark() uint64
+	// IsNumber reports whether the function has made t of elements that no call of the graph changes.
+	IsNumber(t *Tensor) bool
+	// Folds reports whether a call for c runs while the function is traced, and FoldsInto whether one that writes does.
+	Folds(row *op.Row, in []Operand, c *Context) bool
+	FoldsInto(row *op.Row, in []Operand, c *Context, out *Tensor) bool
+	// Call adds a call; RecordDetached notes which of its operands get no gradients.
+	Call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Tensor, error)
+	RecordDetached(in []Operand, recording bool)
+	// Write adds a call that writes into out. AskOrigin is asked before, and Done records the change.
+	Write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error
+	AskOrigin(c *change, out *Tensor) error
+	Done(c *change, out *Tensor)
+	// Copy adds a copy of a tensor, recorded in the mode.
+	Copy(t *Tensor, mode Mode) (*Tensor, error)
 }
 
 // NewStream makes another stream of the device. The caller closes it; those that are open at Runtime.Close are
@@ -235,3 +258,6 @@ func (e *Event) Elapsed(end *Event) (float64, error) {
 
 // Close releases the event. Work that waits for it is not affected.
 func (e *Event) Close() error { return e.dev.Close() }
+
+// Traces reports whether calls on the stream are traced; false for nil.
+func (s *Stream) Traces() bool { return s != nil && s.trace != nil }

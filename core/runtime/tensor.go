@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -35,10 +36,6 @@ func (rt *Runtime) adopt(v *view) (*Tensor, error) {
 	}
 	t.view, t.handle = *v, h
 	return t, nil
-}
-
-func tooMany(rt *Runtime) error {
-	return status.Errorf(status.OutOfMemory, "[tensor] %d tensors are alive; want fewer (free some first)", rt.tensors.Live())
 }
 
 // drop clears a tensor whose handle and references are gone, and releases its storage.
@@ -229,4 +226,26 @@ func (t *Tensor) Weak() (*Tensor, error) {
 func (t *Tensor) share(v *view) (*Tensor, error) {
 	v.store.retain()
 	return v.store.ctx.rt.adopt(v)
+}
+
+// Traced reports whether the tensor has no elements, because the call that makes it was traced.
+func (t *Tensor) Traced() bool { return t.store.traced != nil }
+
+// differentiable reports whether tensors of a dtype have gradients. That of a complex number has the derivative with respect
+// to its real part as its real part, and that to its imaginary part as its imaginary part.
+func differentiable(d dtype.DType) bool { return d.IsFloat() || d.IsComplex() }
+
+func tooMany(rt *Runtime) error {
+	return status.Errorf(status.OutOfMemory, "[tensor] %d tensors are alive; want fewer (free some first)", rt.tensors.Live())
+}
+
+// Operand is an input of a call: a tensor, or a scalar; with neither it is an optional input that is left out.
+type Operand struct {
+	Tensor *Tensor
+	Value  op.Value
+}
+
+// alone reports whether no other tensor shares the memory, and each element has its own.
+func (t *Tensor) alone() bool {
+	return t.store.refs.Load() == 0 && t.IsContiguous() && t.store.traced == nil
 }

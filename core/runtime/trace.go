@@ -162,6 +162,18 @@ func (tr *Trace) input(x op.Type) *source {
 // Stream is the stream that the calls to be traced are made on. Nothing can be submitted to it.
 func (tr *Trace) Stream() *Stream { return tr.stream }
 
+// Mark is what storage.madeIn is of tensors that the function has made of elements.
+func (tr *Trace) Mark() uint64 { return tr.number }
+
+// Copy adds a copy of a tensor, recorded in the mode.
+func (tr *Trace) Copy(t *Tensor, mode Mode) (*Tensor, error) {
+	made, err := tr.ctx.rt.In(mode).Call(assign, []Operand{{Tensor: t}}, nil, nil, tr.stream)
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
 // Context is the device that the program will run on.
 func (tr *Trace) Context() *Context { return tr.ctx }
 
@@ -170,35 +182,6 @@ func (tr *Trace) String() string {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	return tr.builder.String()
-}
-
-// Traces reports whether calls on the stream are traced; false for nil.
-func (s *Stream) Traces() bool { return s != nil && s.trace != nil }
-
-// Traced reports whether the tensor has no elements, because the call that makes it was traced.
-func (t *Tensor) Traced() bool { return t.store.traced != nil }
-
-// errTraced is the error of a read of elements that a traced tensor does not have.
-func errTraced(who string) error {
-	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements, also after the trace; want operators (where, for a condition on elements), x.shape or paddle.shape(x) where a size is meant, the value made outside of the function, or what the function returns", who)
-}
-
-// known refuses storages without memory.
-func (st *storage) known(who string) error {
-	if st.traced != nil {
-		return errTraced(who)
-	}
-	return nil
-}
-
-// untraced refuses operands that are traced, for calls on other streams than that of their trace.
-func untraced(who string, in []Operand, on *Stream) error {
-	for i := range in {
-		if t := in[i].Tensor; t != nil && t.store.traced != nil && (on == nil || on.trace != t.store.traced.trace) {
-			return status.Errorf(status.Traced, "[%s] operand %d is a tensor of a function that was traced, and this call is outside of it; want what the function returns", who, i)
-		}
-	}
-	return nil
 }
 
 // Traced tensors are tensors like any others: they have handles, are counted, share views and histories. Only the storage
@@ -225,8 +208,8 @@ func lookAtOrigins(in []Operand) {
 	}
 }
 
-// call adds a call and returns its results. c is where it would run.
-func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Tensor, error) {
+// Call adds a call and returns its results. c is where it would run.
+func (tr *Trace) Call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Tensor, error) {
 	lookAtOrigins(in)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -249,9 +232,9 @@ func (tr *Trace) call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Te
 	return out, nil
 }
 
-// recordDetached notes which operands of the latest call it gets no gradients for, by its number: a bit for each. They are
+// RecordDetached notes which operands of the latest call it gets no gradients for, by its number: a bit for each. They are
 // detached, ask for none, or nothing is recorded. Of further operands than there are bits it says nothing.
-func (tr *Trace) recordDetached(in []Operand, recording bool) {
+func (tr *Trace) RecordDetached(in []Operand, recording bool) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	mask := uint64(0)
@@ -370,9 +353,9 @@ func (tr *Trace) valueOf(row *op.Row, i int, x *Operand) (graph.Value, error) {
 
 // of is what a tensor stands for, which is captured if it has elements; mu is held.
 func (tr *Trace) of(who string, i int, t *Tensor) (*traced, error) {
-	if x := t.store.traced; x != nil && x.trace == tr {
+	if x, ok := t.store.traced.(*traced); ok && x.trace == tr {
 		return x, nil
-	} else if x != nil {
+	} else if ok {
 		return nil, status.Errorf(status.Traced, "[%s] operand %d is a tensor of another trace; want tensors of this one", who, i)
 	}
 	s, err := tr.capture(who, i, t)
@@ -420,7 +403,7 @@ func (tr *Trace) capture(who string, i int, t *Tensor) (*source, error) {
 // The rules for an output are those of a call that is run: it takes the result in its own dtype, and only assign broadcasts.
 
 // write gives a tensor the value that a call would write into it, cast to its dtype and, for assign, broadcast.
-func (tr *Trace) write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error {
+func (tr *Trace) Write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error {
 	if err := row.Into(); err != nil {
 		return err
 	}
@@ -463,62 +446,6 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *Tensor) (graph.Value, erro
 		return tr.add1(op.IDExpand, op.Attrs{op.ExpandShape: {Kind: op.Ints, Ints: out.Shape.Slice()}}, v)
 	}
 	return v, nil
-}
-
-// indexTraced is basic indexing while calls are traced: the slice that it amounts to, in the shape of the view.
-//
-// Integers are slices of one element whose axis a reshape removes, and new axes are added by it. Both are views, so that a
-// write into the result reaches t.
-func (c Caller) indexTraced(t *Tensor, items []IndexItem, on *Stream) (*Tensor, error) {
-	if err := untraced(slicing.Name, []Operand{{Tensor: t}}, on); err != nil {
-		return nil, err
-	}
-	if on.Traces() && on.trace.isNumber(t) {
-		return t.Index(items)
-	}
-	v, err := t.Index(items) // a layout without memory
-	if err != nil {
-		return nil, err
-	}
-	to := v.Shape
-	c.Free(v.handle)
-	part := t
-	if at := sliceOf(t, items); len(at[op.SliceAxes].Ints) > 0 {
-		made, err := c.Call(slicing, []Operand{{Tensor: t}}, at, nil, on)
-		if err != nil {
-			return nil, err
-		}
-		part = made[0]
-	}
-	if part != t && part.Shape == to {
-		return part, nil
-	}
-	made, err := c.Call(reshaping, []Operand{{Tensor: part}}, op.Attrs{op.ReshapeShape: {Kind: op.Ints, Ints: to.Slice()}}, nil, on)
-	if part != t {
-		c.Free(part.handle)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return made[0], nil
-}
-
-var reshaping = op.ByID(op.IDReshape)
-
-// toTraced is Tensor.To for a traced tensor. A copy is a call of assign, and no copy another handle, as for tensors with
-// elements; what leaves the device would leave the program.
-func (c Caller) toTraced(t *Tensor, to *Context, copy bool) (*Tensor, error) {
-	if to != t.store.ctx {
-		return nil, status.Errorf(status.Traced, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
-	}
-	if !copy {
-		return t.Same()
-	}
-	made, err := c.Call(assign, []Operand{{Tensor: t}}, nil, nil, t.store.traced.trace.stream)
-	if err != nil {
-		return nil, err
-	}
-	return made[0], nil
 }
 
 // End makes a program of what was traced, which returns these tensors. The caller frees them and those that stand for
@@ -579,8 +506,9 @@ func (tr *Trace) end(outputs, changes []*Tensor, before func() error) (*Program,
 			return nil, err
 		}
 	}
-	p := &Program{traced: true, results: len(outputs), given: tr.given, back: back}
+	p := &Program{traced: true, results: len(outputs), given: tr.given}
 	if back != nil {
+		p.back = back
 		maps.DeleteFunc(tr.quiet, func(call int, _ uint64) bool { return call >= calls }) // of the backward pass
 		p.quiet = tr.quiet
 	}

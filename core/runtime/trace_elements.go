@@ -28,12 +28,12 @@ var traceNumbers atomic.Uint64
 // MadeHere notes that the function which is traced on the stream has made t of elements, unless the stream traces nothing.
 func (s *Stream) MadeHere(t *Tensor) {
 	if s.Traces() {
-		t.store.madeIn = s.trace.number
+		t.store.madeIn = s.trace.Mark()
 	}
 }
 
 // IsMadeHere reports whether the function which is traced on the stream has made t of elements.
-func (s *Stream) IsMadeHere(t *Tensor) bool { return s.Traces() && t.store.madeIn == s.trace.number }
+func (s *Stream) IsMadeHere(t *Tensor) bool { return s.Traces() && t.store.madeIn == s.trace.Mark() }
 
 // ReadsElements notes that the function which is traced on the stream reads the elements of t. It refuses a tensor that the
 // function has written to: runs write there, the trace does not.
@@ -41,7 +41,7 @@ func (s *Stream) ReadsElements(t *Tensor) error {
 	if !s.Traces() || t.store.traced != nil {
 		return nil
 	}
-	tr := s.trace
+	tr := s.trace.(*Trace)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	for _, known := range tr.captured[t.store] {
@@ -74,23 +74,4 @@ func (tr *Trace) wrote(s *source) {
 			tr.readAt[i]++
 		}
 	}
-}
-
-// upToDate reports whether captured tensors are as they were when the function was traced: what it has read has not been written to,
-// and in mode recording the same ones ask for gradients.
-func (p *Program) upToDate(recording bool) bool {
-	for i, t := range p.captured {
-		if recording && t.store.asked.Load() != p.askedAt[i] { // frozen weights that are trained now
-			return false
-		}
-		if t.store.replaced.Load() != p.replacedAt[i] {
-			return false
-		}
-	}
-	for i, t := range p.read {
-		if t.store.version.Load() != p.readAt[i] {
-			return false
-		}
-	}
-	return true
 }

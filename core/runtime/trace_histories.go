@@ -57,10 +57,10 @@ func (tr *Trace) computed(t *Tensor, h *history) bool {
 	return h.node.seq > tr.since
 }
 
-// askOrigin notes that a call writes to a captured view, or to a part of it, whose origin asks for gradients. What is computed from the
+// AskOrigin notes that a call writes to a captured view, or to a part of it, whose origin asks for gradients. What is computed from the
 // view afterwards leads, past what was written, to the origin and not to the view: the origin becomes one more captured tensor where
 // gradients end.
-func (tr *Trace) askOrigin(c *change, out *Tensor) error {
+func (tr *Trace) AskOrigin(c *change, out *Tensor) error {
 	o := out.of
 	if o == nil || o.traced || c.node == nil && !c.constant {
 		return nil
@@ -96,8 +96,8 @@ func (tr *Trace) isAsked(h *history) bool {
 	})
 }
 
-// done records a change of a tensor, and remembers the first history of one with elements.
-func (tr *Trace) done(c *change, out *Tensor) {
+// Done records a change of a tensor, and remembers the first history of one with elements.
+func (tr *Trace) Done(c *change, out *Tensor) {
 	old := out.hold()
 	tr.follow(out)
 	c.counted(out)

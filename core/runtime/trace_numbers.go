@@ -16,8 +16,8 @@ import (
 
 const mostNumbers = 64 // elements; a larger table is worth a node of the program
 
-// isNumber reports whether the function has made t of elements that no call of the graph changes.
-func (tr *Trace) isNumber(t *Tensor) bool {
+// IsNumber reports whether the function has made t of elements that no call of the graph changes.
+func (tr *Trace) IsNumber(t *Tensor) bool {
 	st := t.store
 	if st.traced != nil || st.madeIn != tr.number || st.ctx != tr.ctx.rt.cpu || st.strings != nil {
 		return false
@@ -38,15 +38,16 @@ func (tr *Trace) isNumber(t *Tensor) bool {
 // areNumbers reports whether all tensors among the operands are numbers.
 func (tr *Trace) areNumbers(in []Operand) bool {
 	for i := range in {
-		if t := in[i].Tensor; t != nil && !tr.isNumber(t) {
+		if t := in[i].Tensor; t != nil && !tr.IsNumber(t) {
 			return false
 		}
 	}
 	return true
 }
 
-// folds reports whether a call for c runs while the function is traced. Random draws do not, as each run makes its own.
-func (tr *Trace) folds(row *op.Row, in []Operand, c *Context) bool {
+// Folds reports whether a call for c runs while the function is traced. Random draws do not, as each run makes its own.
+// Its results are numbers as well, where their dtype is one of integers or bool.
+func (tr *Trace) Folds(row *op.Row, in []Operand, c *Context) bool {
 	return c == tr.ctx.rt.cpu && !row.Random && hasTensor(in) && tr.areNumbers(in)
 }
 
@@ -59,19 +60,10 @@ func hasTensor(in []Operand) bool {
 	return false
 }
 
-// fold runs such a call. Its results are numbers as well, where their dtype is one of integers or bool.
-func (tr *Trace) fold(row *op.Row, in []Operand, at op.Attrs, mode Mode) ([]*Tensor, error) {
-	made, err := tr.ctx.rt.call(row, in, at, nil, nil, mode)
-	for _, t := range made {
-		t.store.madeIn = tr.number
-	}
-	return made, err
-}
-
-// foldsInto reports whether a call that writes numbers into numbers runs while the function is traced. It does not once the graph
+// FoldsInto reports whether a call that writes numbers into numbers runs while the function is traced. It does not once the graph
 // reads the output: that call would read what is written after it.
-func (tr *Trace) foldsInto(row *op.Row, in []Operand, c *Context, out *Tensor) bool {
-	if c != tr.ctx.rt.cpu || row.Random || !tr.isNumber(out) || !tr.areNumbers(in) {
+func (tr *Trace) FoldsInto(row *op.Row, in []Operand, c *Context, out *Tensor) bool {
+	if c != tr.ctx.rt.cpu || row.Random || !tr.IsNumber(out) || !tr.areNumbers(in) {
 		return false
 	}
 	tr.mu.Lock()

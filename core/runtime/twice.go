@@ -33,7 +33,7 @@ type differentiated struct {
 // as long as the gradients, and the node that end makes does so already.
 
 // differentiated makes gradients that a recorded pass has computed results of a function, whose gradient is that of twice.
-func (r *recorded) differentiated(b *backward, n *node, dy, dx []*Tensor) error {
+func (r *recorded) differentiated(b backwardPass, n *node, dy, dx []*Tensor) error {
 	d := &differentiated{of: r.pullback}
 	r.refs.Add(1)
 	for _, t := range append(slices.Clone(r.arguments), dy...) {
@@ -49,7 +49,7 @@ func (r *recorded) differentiated(b *backward, n *node, dy, dx []*Tensor) error 
 		d.in, d.versions = append(d.in, same), append(d.versions, version)
 	}
 	copy(d.versions, r.argumentsAt) // arguments may have changed since the call
-	b.end(n, dy, dx, &Function{through: d.through, Close: d.close, back: r.pullback})
+	b.End(n, dy, dx, &Function{through: d.through, Close: d.close, back: r.pullback})
 	return nil
 }
 
@@ -57,14 +57,14 @@ func (r *recorded) differentiated(b *backward, n *node, dy, dx []*Tensor) error 
 func (d *differentiated) close() {
 	d.of.program.ctx.rt.freeAll(d.in)
 	d.in = nil
-	d.of.release()
+	d.of.Release()
 }
 
 // through computes the gradients of the operands from those of the gradients. n is the node that end has made.
 //
 // It runs twice for the sake of what this keeps for its pullback, and then goes through the run as a pass does. A recorded pass thereby
 // records that run's gradients in the same way, so that there are gradients of every order. No hook is called on the way.
-func (d *differentiated) through(b *backward, n *node, of []*Tensor) ([]*Tensor, error) {
+func (d *differentiated) through(b backwardPass, n *node, of []*Tensor) ([]*Tensor, error) {
 	twice, err := d.of.twice()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,8 @@ func (d *differentiated) through(b *backward, n *node, of []*Tensor) ([]*Tensor,
 		return make([]*Tensor, len(n.in)), nil
 	}
 	in, err := d.operands(n)
-	defer b.rt.freeAll(in)
+	rt := d.of.program.ctx.rt
+	defer rt.freeAll(in)
 	if err != nil {
 		return nil, err
 	}
@@ -81,23 +82,23 @@ func (d *differentiated) through(b *backward, n *node, of []*Tensor) ([]*Tensor,
 	if err != nil {
 		return nil, err
 	}
-	defer b.rt.freeAll(made)
-	h := made[twice.back.of[0]].hold()
+	defer rt.freeAll(made)
+	h := made[pullbackOf(twice).of[0]].hold()
 	if h == nil { // no operand asks any more
 		return make([]*Tensor, len(n.in)), nil
 	}
 	defer h.node.release()
 	f := h.node.function()
 	defer f.release()
-	dy := make([]*Tensor, len(twice.back.of))
-	for i, at := range twice.back.of {
+	dy := make([]*Tensor, len(pullbackOf(twice).of))
+	for i, at := range pullbackOf(twice).of {
 		dy[i] = of[at]
 	}
-	dx, err := b.custom(h.node, f, dy)
+	dx, err := b.Call(h.node, f, dy)
 	if err != nil {
 		return dx, err
 	}
-	return d.ordered(b, n, twice, dx), nil
+	return d.ordered(n, twice, dx), nil
 }
 
 // operands are the arguments of twice, with the histories that the operands of the node have.
@@ -139,10 +140,10 @@ func (d *differentiated) operands(n *node) (in []*Tensor, err error) {
 }
 
 // ordered puts gradients of the operands of twice where the node has these operands. Those that nothing asks for are freed.
-func (d *differentiated) ordered(b *backward, n *node, twice *Program, dx []*Tensor) []*Tensor {
+func (d *differentiated) ordered(n *node, twice *Program, dx []*Tensor) []*Tensor {
 	given := d.of.function.given
 	found := make([]*Tensor, len(n.in))
-	for i, at := range twice.back.to {
+	for i, at := range pullbackOf(twice).to {
 		to := -1
 		switch {
 		case at < given:
@@ -160,7 +161,7 @@ func (d *differentiated) ordered(b *backward, n *node, twice *Program, dx []*Ten
 		if to >= 0 && n.in[to].from != nil {
 			found[to] = dx[i]
 		} else if dx[i] != nil {
-			b.rt.Free(dx[i].handle)
+			d.of.program.ctx.rt.Free(dx[i].handle)
 		}
 	}
 	return found
@@ -200,7 +201,7 @@ func (p *Program) twice() (*Program, error) {
 	if len(p.changed) > 0 {
 		return nil, once("the function writes into a tensor")
 	}
-	again, err := p.replay(g, p.back.of, p.quiet)
+	again, err := p.replay(g, pullbackOf(p).of, p.quiet)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +210,7 @@ func (p *Program) twice() (*Program, error) {
 	if !same {
 		return nil, once("it is not that of the calls alone: the function has a hook or a gradient of its own")
 	}
-	tr, err := p.ctx.newTrace(p.given + len(p.back.of))
+	tr, err := p.ctx.newTrace(p.given + len(pullbackOf(p).of))
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +231,7 @@ func (r *replay) twice(p *Program) (*Program, error) {
 	if err := r.arguments(p, inputs); err != nil {
 		return nil, err
 	}
-	for _, at := range p.back.of {
+	for _, at := range pullbackOf(p).of {
 		dy, err := r.stand(r.graph.TypeOf(outputs[at]), true)
 		if err != nil {
 			return nil, err
@@ -243,14 +244,14 @@ func (r *replay) twice(p *Program) (*Program, error) {
 	if err := r.calls(); err != nil {
 		return nil, err
 	}
-	for _, at := range p.back.of {
+	for _, at := range pullbackOf(p).of {
 		t, err := r.operand(outputs[at])
 		if err != nil {
 			return nil, err
 		}
 		pass.Of = append(pass.Of, t.Tensor)
 	}
-	for _, at := range p.back.to {
+	for _, at := range pullbackOf(p).to {
 		if at < p.given {
 			pass.To = append(pass.To, r.operands[inputs[at]].Tensor)
 		} else {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/graph"
-	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -78,7 +77,7 @@ func (p *Program) like(q *Program) error {
 		return differentError("captured tensors")
 	case !slices.Equal(p.asked, q.asked) || !slices.Equal(p.askedAt, q.askedAt), !slices.Equal(p.replacedAt, q.replacedAt):
 		return differentError("gradients")
-	case (p.back == nil) != (q.back == nil) || p.back != nil && (!slices.Equal(p.back.of, q.back.of) || !maps.Equal(p.quiet, q.quiet)):
+	case (p.back == nil) != (q.back == nil) || p.back != nil && (!slices.Equal(pullbackOf(p).of, pullbackOf(q).of) || !maps.Equal(p.quiet, q.quiet)):
 		return differentError("gradients")
 	}
 	for i, t := range p.captured {
@@ -127,35 +126,4 @@ func sameCapture(t, u *Tensor, changed bool) (bool, error) {
 		return false, err
 	}
 	return bytes.Equal(x.Bytes, y.Bytes), nil
-}
-
-// admits reports whether a program with symbols takes arguments of these shapes; see Accepts. Few have more symbols than
-// fit the array, and those are resolved by a run, which finds the same.
-func (p *Program) admits(in []*Tensor) bool {
-	var sizes [16]int64
-	for i, t := range in {
-		want := &p.inputs[i].Shape
-		if want.Rank != t.Rank {
-			return false
-		}
-		for j, d := range want.Slice() {
-			n := t.Dims[j]
-			if !shape.IsSymbol(d) {
-				if d != n {
-					return false
-				}
-				continue
-			}
-			if n < 2 {
-				return false
-			}
-			if s := shape.SymbolNumber(d); s < len(sizes) {
-				if sizes[s] != 0 && sizes[s] != n {
-					return false
-				}
-				sizes[s] = n
-			}
-		}
-	}
-	return true
 }

@@ -18,13 +18,13 @@ func TestReplaysDoNotWait(t *testing.T) {
 	}
 	known := of(3)
 	key := string(appendShape(nil, known[0].DType, &known[0].Shape))
-	p := &Program{replays: &replays{programs: map[string]*replayed{key: {Program: &Program{}}}}}
-	p.replays.tracing.Lock()
-	x, err := p.replayedFor(known, NonBlocking)
+	p := &replays{whole: &Program{}, programs: map[string]*replayed{key: {Program: &Program{}}}}
+	p.tracing.Lock()
+	x, err := p.find(known, NonBlocking)
 	require.NoError(t, err)
 	require.Equal(t, 1, x.users)
 	p.leave(x)
 	require.Zero(t, x.users)
-	_, err = p.replayedFor(of(4), NonBlocking)
+	_, err = p.find(of(4), NonBlocking)
 	require.ErrorAs(t, err, new(*Long))
 }

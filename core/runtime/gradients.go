@@ -2,56 +2,12 @@ package runtime
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// What a tensor offers about its gradient: whether it asks for one, the sum that backward passes have left, and hooks.
-
-// Asks reports whether the tensor asks for gradients: stop_gradient is False.
-func (t *Tensor) Asks() bool { return t.asks() != nil }
-
-// IsLeaf reports whether the tensor was not computed from tensors that ask for gradients.
-func (t *Tensor) IsLeaf() bool {
-	h := t.latest()
-	return h == nil || h.node.leaf
-}
-
-// Version is how often the runtime has written to the memory of the tensor since its first contents.
-func (t *Tensor) Version() uint32 { return t.store.changes() }
-
-// Ask makes the tensor ask for gradients, or for none, from now on: what was computed from it before keeps its history. One
-// that was computed from nothing becomes a leaf. Only floats and complex numbers have gradients.
-//
-// A tensor that asks for none keeps what it was computed from, for when it asks again.
-func (t *Tensor) Ask(yes bool) error {
-	before := t.asks()
-	h := t.latest()
-	switch {
-	case h != nil:
-		h.stop(!yes)
-	case yes:
-		if !differentiable(t.dtype) {
-			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point or complex dtype", t.dtype)
-		}
-		t.leaveOrigin()
-		n := newNode(nil, nil)
-		n.leaf = true
-		n.keepResult(0, t)
-		t.inherit(&history{node: n})
-	}
-	// Programs that read the memory are traced anew, unless what asks is what did when they were traced: weights that each step
-	// freezes and trains again.
-	switch after := t.asks(); {
-	case before == nil && after != nil:
-		t.store.asked.Add(after.mark())
-	case before != nil && after == nil:
-		t.store.asked.Add(-before.mark())
-	}
-	return nil
-}
+// What a tensor offers about its gradient: the sum that backward passes have left, and hooks.
 
 // EndHistory makes the tensor a result of nothing: it asks for gradients as before, and none goes further. Nothing happens to a leaf
 // and to a tensor that asks for none.
@@ -63,15 +19,6 @@ func (t *Tensor) EndHistory() {
 	n := newNode(nil, nil)
 	n.keepResult(0, t)
 	t.written(&history{node: n})
-}
-
-// mark is a number that no other history has, for sums of them; the finalizer of SplitMix64 (Steele, Lea and Flood, Fast Splittable
-// Pseudorandom Number Generators, 2014) makes it, so that two sums are as good as never equal by chance.
-func (h *history) mark() uint64 {
-	x := (h.node.seq<<6 | uint64(min(h.index, 63))) + 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }
 
 // Retain makes backward passes keep the gradient of a tensor that is no leaf: the one that hooks added before have made of it,
@@ -88,14 +35,6 @@ func (t *Tensor) Retain() error {
 		h.retain()
 	}
 	return nil
-}
-
-// retain makes backward passes keep the gradient.
-func (h *history) retain() {
-	n := h.node
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.hooks = append(slices.Clone(n.hooks), hook{nodes.Add(1), h.index, nil})
 }
 
 // Gradient is a new handle of the gradient that backward passes have left; nil where there is none. That of a tensor that
@@ -154,13 +93,6 @@ func (h *history) hasGradient() bool {
 	h.node.mu.Lock()
 	defer h.node.mu.Unlock()
 	return h.node.gradient(h.index) != nil || h.index == 0 && h.node.zeros != nil
-}
-
-// zeroed says what zeros a gradient is: the dtype and the shape of the one that was freed, and its device. Zeros of complex dtypes
-// are always made at once.
-type zeroed struct {
-	op.Type
-	ctx *Context
 }
 
 // ZeroGradient makes the gradient zeros, if there is one.
@@ -279,14 +211,6 @@ func (n *node) putIf(i int, before uint64, g *Tensor) bool {
 	return same
 }
 
-// gradient is what result i has, for the holder of mu; nil for none.
-func (n *node) gradient(i int) *Tensor {
-	if i >= len(n.grads) {
-		return nil
-	}
-	return n.grads[i]
-}
-
 // AddHook calls a hook with each gradient of the tensor, and returns its number. Hooks are called in the order in which
 // they were added.
 func (t *Tensor) AddHook(call *Hook) (uint64, error) {
@@ -303,10 +227,6 @@ func (t *Tensor) AddHook(call *Hook) (uint64, error) {
 	hooked.Store(id, h.node)
 	return id, nil
 }
-
-// hooked has the node of each hook by the number of the hook. A tensor that changes in place has another node from then on, and its
-// hook stays with what the tensor was.
-var hooked sync.Map // of uint64: *node
 
 // RemoveHook removes the hook of a number, also of what a tensor was before it changed in place; false where there is none.
 func RemoveHook(id uint64) bool {

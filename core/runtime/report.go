@@ -1,47 +1,13 @@
 package runtime
 
 import (
+	"encoding/binary"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
-	"github.com/paddle-mps/paddle-mps/core/status"
 )
-
-// A kernel of a user's may report: it writes records to memory of its own, and what they say is an error, such as an
-// assertion that did not hold. Unlike a failure of the device, it leaves tensors valid: the next wait returns the error,
-// once, and calls that use the same tensors go on.
-
-// complaint is what a kernel has reported, kept by the stream and by the tensors that the kernel may have written.
-type complaint struct {
-	err    *status.Error
-	stream *Stream
-}
-
-// once is the error for the first caller that asks, the stream among them; nil for others.
-func (c *complaint) once() error {
-	if c == nil || !c.stream.unreported.CompareAndSwap(c.err, nil) {
-		return nil
-	}
-	c.stream.reported.Store(c.err)
-	return c.err
-}
-
-// complain asks a kernel that is done for its report.
-func (l *launch) complain(failed error) {
-	if l.check == nil {
-		return
-	}
-	err := l.check(failed)
-	if err == nil {
-		return
-	}
-	c := &complaint{status.From(err), l.stream}
-	l.stream.fail(c.err)
-	for _, st := range l.stores[len(l.stores)-l.writes:] {
-		st.complaint.Store(c)
-	}
-}
 
 // RunReporting is Run for a kernel whose last argument is memory that it reports to: words of zeros, which are given to
 // read when the call is done, on a goroutine of the stream. One that finds addresses has the table of those that are known
@@ -80,4 +46,37 @@ func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words 
 		rt.freeAll(more[:])
 	}
 	return err
+}
+
+// addressTable is the tensor by which a kernel finds storages by address, in the form that package tritonlang/report
+// describes. They are in ascending order. Where two share memory, the row of the second has what the first has not.
+func (c *Context) addressTable(all []*storage) (*Tensor, error) {
+	dev, ok := c.dev.(device.Shaders)
+	if !ok {
+		return nil, c.lacks("kernel_run_reporting")
+	}
+	table := make([]byte, 24)
+	rows, end := uint64(0), uint64(0)
+	for _, st := range all {
+		at, ok := dev.AddressOf(&device.Operand{Addr: st.base, Heap: st.heap()})
+		if !ok { // foreign memory that the device does not reach: a kernel reports its addresses as unknown
+			continue
+		}
+		from := address(st.base)
+		to := from + uint64(st.bytes)
+		skipped := max(from, end) - from
+		if from+skipped >= to {
+			continue
+		}
+		for _, word := range [3]uint64{from + skipped, to - from - skipped, at + skipped} {
+			table = binary.LittleEndian.AppendUint64(table, word)
+		}
+		rows, end = rows+1, to
+	}
+	binary.LittleEndian.PutUint64(table, rows)
+	size, err := shape.Of(int64(len(table) / 8))
+	if err != nil {
+		return nil, err
+	}
+	return c.rt.FromHost(c, dtype.Int64, size, table)
 }
