@@ -81,7 +81,7 @@ func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_
 	case path != nil && runtime.IsSaved(C.GoString(path)):
 		return runtime.Load(C.GoString(path))
 	case path != nil:
-		return modelOf(onnx.Open(C.GoString(path), rt.Fold))
+		return modelOf(onnx.Open(C.GoString(path), runtime.Folder(rt)))
 	}
 	given, err := memory(who, data, uint64(size))
 	if err != nil {
@@ -91,7 +91,7 @@ func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_
 	if graph.IsFile(own) {
 		return sourceOf(graph.ReadFile(own))
 	}
-	return modelOf(onnx.Parse(own, "", rt.Fold))
+	return modelOf(onnx.Parse(own, "", runtime.Folder(rt)))
 }
 
 // modelOf is a model as a source, and sourceOf a graph.

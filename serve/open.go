@@ -125,7 +125,7 @@ func (o *opening) load(v *Version) error {
 // change the model, or end the process.
 func (o *opening) parse(rt *runtime.Runtime) (*onnx.Model, error) {
 	if o.bytes != nil {
-		return tensorsOnly(onnx.Parse(o.bytes, "", rt.Fold)) // without a folder there is no external data
+		return tensorsOnly(onnx.Parse(o.bytes, "", runtime.Folder(rt))) // without a folder there is no external data
 	}
 	bytes, err := readFile(os.OpenFile, o.file, largestModel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +134,7 @@ func (o *opening) parse(rt *runtime.Runtime) (*onnx.Model, error) {
 	if err != nil {
 		return nil, Errorf(Unavailable, "unable to read '%s' for model '%s': %s", o.file, o.config.Name, errors.Unwrap(err))
 	}
-	return tensorsOnly(onnx.Parse(bytes, filepath.Dir(o.file), rt.Fold))
+	return tensorsOnly(onnx.Parse(bytes, filepath.Dir(o.file), runtime.Folder(rt)))
 }
 
 // tensorsOnly refuses models with sequences or optionals, which the protocols have no messages for.

@@ -53,11 +53,13 @@ func (x *traced) part(row *op.Row, at op.Attrs, v graph.Value, overlaps bool) *t
 // The answers to a storage.
 
 // Tracer answers for the storage.
-func (x *traced) Tracer() tracer  { return x.trace }
+func (x *traced) Tracer() tracer { return x.trace }
+
 // Changes answers for the storage.
 func (x *traced) Changes() uint32 { return x.root.changes.Load() }
+
 // IsView answers for the storage.
-func (x *traced) IsView() bool    { return x.base != nil }
+func (x *traced) IsView() bool { return x.base != nil }
 
 // Identity answers for the storage.
 func (x *traced) Identity() unsafe.Pointer {

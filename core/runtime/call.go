@@ -27,7 +27,7 @@ func (rt *Runtime) call(row *op.Row, in []Operand, at op.Attrs, where *Context, 
 		return nil, err
 	}
 	c, err := rt.locate(row, in, where, on)
-	if rt.displaces.Load() && (err != nil || apart(in, c)) {
+	if rt.Displaces() && (err != nil || apart(in, c)) {
 		if made, ok, err := rt.callGathered(row, in, at, on, mode); ok {
 			return made, err
 		}
@@ -87,7 +87,7 @@ func (rt *Runtime) compute(row *op.Row, in []Operand, at op.Attrs, c *Context, o
 		return nil, err
 	}
 	made, err := e.adopt(in, r.out)
-	if err == nil && rt.displaces.Load() {
+	if err == nil && rt.Displaces() {
 		inheritDisplacement(in, made)
 	}
 	return made, err
@@ -111,7 +111,7 @@ func (rt *Runtime) callInto(row *op.Row, in []Operand, at op.Attrs, out *Tensor,
 		return err
 	}
 	c, err := rt.locate(row, in, out.store.ctx, on)
-	if rt.displaces.Load() && (err != nil || c != out.store.ctx || apart(in, c)) {
+	if rt.Displaces() && (err != nil || c != out.store.ctx || apart(in, c)) {
 		if ok, err := rt.callIntoGathered(row, in, at, out, on, mode); ok {
 			return err
 		}

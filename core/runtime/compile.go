@@ -200,8 +200,7 @@ func (p *Program) constant(k *op.Const, read bool, v *view) error {
 	case p.loadedConstant(k, inPlace, v): // never one that is Local
 		return nil
 	case inPlace:
-		v.store, v.addr = p.ctx.rt.newStorage(p.ctx.rt.cpu, here, int64(len(k.Bytes))), here
-		v.dtype, v.Layout = k.DType, shape.Contiguous(s)
+		*v = p.ctx.rt.hostView(k.Bytes, k.DType, &s)
 	default:
 		made, err := p.ctx.empty("program", k.DType, &s, nil) // without the lock: it may call the program's owner
 		if err != nil {

@@ -22,8 +22,7 @@ func (t *Tensor) parts() (*Tensor, error) {
 	}
 	v.Dims[v.Rank], v.Strides[v.Rank] = 1, 1
 	v.Rank++
-	v.dtype = t.dtype.Part()
-	if err := v.resize(t.dtype.Size(), v.dtype.Size()); err != nil {
+	if err := v.lookAs(t.dtype.Part()); err != nil {
 		return nil, err
 	}
 	return t.share(&v)
@@ -32,8 +31,7 @@ func (t *Tensor) parts() (*Tensor, error) {
 // whole is a view of parts, a contiguous tensor that a call has made, as complex numbers. The caller frees it.
 func (t *Tensor) whole(d dtype.DType) (*Tensor, error) {
 	v := t.view
-	v.dtype = d
-	if err := v.resize(t.dtype.Size(), d.Size()); err != nil {
+	if err := v.lookAs(d); err != nil {
 		return nil, err
 	}
 	v.Rank--

@@ -69,6 +69,30 @@ func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Conte
 // Place is where the tensors of this device live.
 func (c *Context) Place() place.Place { return c.place }
 
+// Runtime has the device.
+func (c *Context) Runtime() *Runtime { return c.rt }
+
+// Device is the device itself.
+func (c *Context) Device() device.Device { return c.dev }
+
+// InOrder reports whether calls are complete when the device's Run returns: there is nothing to wait for.
+func (c *Context) InOrder() bool { return c.inOrder }
+
+// Allocator has the memory of the device.
+func (c *Context) Allocator() *alloc.Allocator { return c.memory }
+
+// Cache has the compiled programs of the device.
+func (c *Context) Cache() *program.Cache { return c.programs }
+
+// Passes are those over programs.
+func (c *Context) Passes() graph.Passes { return c.passes }
+
+// Composes says which composites the device composes; nil where it composes none.
+func (c *Context) Composes() graph.Composes { return c.composes }
+
+// Fuses says which groups the device runs; nil where it runs none.
+func (c *Context) Fuses() graph.Fuses { return c.fuses }
+
 // Info describes the device.
 func (c *Context) Info() *device.Info { return c.info }
 

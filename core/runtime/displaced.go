@@ -25,22 +25,6 @@ var casting = op.ByID(op.IDCast)
 
 func castTo(d dtype.DType) op.Attrs { return op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(d)}} }
 
-// Displace marks a tensor of the CPU that was just made and shares its memory with none as displaced from the mps device with an
-// index; nothing for a tensor that is elsewhere.
-func (t *Tensor) Displace(index int32) {
-	if t.store.ctx.place.Kind == place.CPUKind {
-		t.store.displace(1 + index)
-	}
-}
-
-// displace marks a storage; 0 is no device.
-func (st *storage) displace(from int32) {
-	if from != 0 {
-		st.displaced = from
-		st.ctx.rt.displaces.Store(true)
-	}
-}
-
 // displacement is the first mark among the operands, 0 where there is none.
 func displacement(in []Operand) int32 {
 	for i := range in {
@@ -236,24 +220,10 @@ func (c Caller) Bring(t *Tensor, to *Context, from int32, copy bool, on *Stream)
 	}
 	u, err := c.To(t, to, true, on)
 	if err == nil {
-		u.store.displaced = 0 // from its operand, where it is a call
-		u.store.displace(from)
+		u.store.redisplace(from) // the mark may be that of its operand, where it is a call
 	}
 	return u, err
 }
 
 // The fast path of operators makes no list of results, and its result is never a view: what is left of the question is whether one of
 // two operands is displaced.
-
-// inheritDirect is inheritDisplacement for one result that is no view; y may be nil.
-func inheritDirect(x, y *Operand, made *storage) {
-	if made.ctx != made.ctx.rt.cpu {
-		return
-	}
-	for _, o := range [2]*Operand{x, y} {
-		if o != nil && o.Tensor != nil && o.Tensor.store.displaced != 0 {
-			made.displaced = o.Tensor.store.displaced
-			return
-		}
-	}
-}

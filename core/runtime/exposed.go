@@ -76,6 +76,9 @@ func (st *storage) dropView() bool {
 	return true
 }
 
+// holdExposed lists the storages of the device whose addresses callers have. The caller releases each.
+func (c *Context) holdExposed() []*storage { return c.exposed.hold() }
+
 // hold lists the storages that have memory. The caller releases each.
 func (x *exposed) hold() (all []*storage) {
 	x.mu.Lock()

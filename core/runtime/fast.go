@@ -4,7 +4,6 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/profile"
-	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // The fast path: operators without attributes and with one result. Where the tensors have one dtype and one
@@ -18,7 +17,11 @@ func (rt *Runtime) Unary(row *op.Row, x *Tensor, on *Stream) (*Tensor, error) {
 func (rt *Runtime) unary(row *op.Row, x *Tensor, on *Stream, mode Mode) (*Tensor, error) {
 	in := Operand{Tensor: x}
 	if out := row.Direct(x.dtype); out != dtype.Invalid && len(row.In) == 1 && !mode.watches(x) && !on.Traces() {
-		return x.store.ctx.pick(on).direct(row, out, &x.view, &in, nil, mode)
+		s := x.store.ctx.pick(on)
+		if profile.On() {
+			return s.directProfiled(row, out, &x.view, &in, nil, mode)
+		}
+		return s.direct(row, out, &x.view, &in, nil, mode)
 	}
 	return rt.quick(row, on, mode, in)
 }
@@ -30,7 +33,11 @@ func (rt *Runtime) Binary(row *op.Row, x, y Operand, on *Stream) (*Tensor, error
 
 func (rt *Runtime) binary(row *op.Row, x, y *Operand, on *Stream, mode Mode) (*Tensor, error) {
 	if t := alike(row, x, y); t != nil && !mode.watches(x.Tensor) && !mode.watches(y.Tensor) && !on.Traces() {
-		return t.store.ctx.pick(on).direct(row, row.Direct(t.dtype), &t.view, x, y, mode)
+		s := t.store.ctx.pick(on)
+		if profile.On() {
+			return s.directProfiled(row, row.Direct(t.dtype), &t.view, x, y, mode)
+		}
+		return s.direct(row, row.Direct(t.dtype), &t.view, x, y, mode)
 	}
 	return rt.quick(row, on, mode, *x, *y)
 }
@@ -77,49 +84,7 @@ func takesDType(row *op.Row, v *op.Value, d dtype.DType) bool {
 	return false
 }
 
-// direct runs an elementwise operator, with result dtype d, on operands that have the dtype and shape of like
-// or are scalars; y is nil for unary operators.
-func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, mode Mode) (*Tensor, error) {
-	if profile.On() && !mode.has(profiled) {
-		return s.directProfiled(row, d, like, x, y, mode|profiled)
-	}
-	rt := s.ctx.rt
-	store, err := s.ctx.newStorage(like.Numel()*d.Size(), s)
-	if err != nil {
-		return nil, err
-	}
-	h, t := rt.tensors.New()
-	if t == nil {
-		store.release()
-		return nil, tooMany(rt)
-	}
-	t.store, t.addr, t.offset, t.dtype, t.handle = store, store.base, 0, d, h
-	if rt.displaces.Load() {
-		inheritDirect(x, y, store)
-	}
-	if like.IsContiguous() {
-		t.Layout = like.Layout
-	} else {
-		t.Layout = shape.Contiguous(like.Shape)
-	}
-	if store.bytes == 0 {
-		return t, nil // nothing to compute: no device is asked
-	}
-	l := rt.newLaunch(s.ctx, s)
-	l.readOperand(x, like)
-	if y != nil {
-		l.readOperand(y, like)
-	}
-	l.write(&t.view)
-	l.nonBlocking = mode.has(NonBlocking)
-	if err := l.run(row); err != nil {
-		rt.Free(h)
-		return nil, err
-	}
-	return t, nil
-}
-
-// directProfiled is direct for a call that is recorded. It is a function of its own, so that direct needs no room on the
+// directProfiled is direct for a call that is recorded. It is a function of its own, so that others need no room on the
 // stack for what it uses.
 func (s *Stream) directProfiled(row *op.Row, d dtype.DType, like *view, x, y *Operand, mode Mode) (*Tensor, error) {
 	start := profile.Now()

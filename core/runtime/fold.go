@@ -5,6 +5,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
+// Folder is Fold on a runtime, for readers of files.
+func Folder(rt *Runtime) func(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) {
+	return func(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) { return rt.Fold(row, at, in) }
+}
+
 // Fold runs an operator of constants on the CPU and returns its results as constants, in memory of Go. Random operators are
 // refused: their results are no constants.
 func (rt *Runtime) Fold(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) {

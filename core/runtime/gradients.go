@@ -1,8 +1,6 @@
 package runtime
 
 import (
-	"slices"
-
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -65,20 +63,6 @@ func (h *history) gradient() (*Tensor, error) {
 	return nil, nil
 }
 
-// known is a new handle of the gradient of a result, or what zeros to make for it; neither where there is none.
-func (n *node) known(i int) (*Tensor, *zeroed, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if g := n.gradient(i); g != nil {
-		same, err := g.sameAsSeen()
-		return same, nil, err
-	}
-	if i > 0 {
-		return nil, nil, nil
-	}
-	return nil, n.zeros, nil
-}
-
 // HasGradient reports whether backward passes have left a gradient.
 func (t *Tensor) HasGradient() bool {
 	h := t.latest() // which may find that the tensor has changed
@@ -128,25 +112,6 @@ func (t *Tensor) ZeroGradient() error {
 	return rt.CallInto(op.ByID(op.IDAssign), []Operand{{Tensor: nothing}}, nil, g, nil)
 }
 
-// zero frees the gradient of a leaf that has no other handle or view, of a dtype that [zeros] can make. It answers with a new handle of
-// any other, to be changed.
-func (n *node) zero(i int) (*Tensor, error) {
-	n.mu.Lock()
-	g := n.gradient(i)
-	if g == nil || !n.leaf || !g.alone() || g.dtype.IsComplex() {
-		defer n.mu.Unlock()
-		if g == nil {
-			return nil, nil
-		}
-		return g.sameAsSeen()
-	}
-	n.swap(i, nil)
-	n.zeros = &zeroed{op.Type{DType: g.dtype, Shape: g.Shape}, g.store.ctx}
-	n.mu.Unlock()
-	freeGradients([]*Tensor{g})
-	return nil, nil
-}
-
 // SetGradient replaces the gradient by a copy of g, to which passes add, or removes it.
 func (t *Tensor) SetGradient(g *Tensor) error {
 	h := t.hold()
@@ -169,89 +134,4 @@ func (t *Tensor) SetGradient(g *Tensor) error {
 		before.node.put(before.index, nil)
 	}
 	return nil
-}
-
-// put replaces the gradient of a result by one that the node owns from then on; nil removes it.
-func (n *node) put(i int, g *Tensor) {
-	if g != nil {
-		g.hide()
-	}
-	n.mu.Lock()
-	old := n.swap(i, g)
-	n.mu.Unlock()
-	freeGradients([]*Tensor{old})
-}
-
-// swap is put for the holder of mu. It returns the tensor to free.
-func (n *node) swap(i int, g *Tensor) *Tensor {
-	n.zeros = nil
-	if n.names.Load() == 0 {
-		return g // it cannot be read
-	}
-	for len(n.grads) <= i {
-		n.grads = append(n.grads, nil)
-	}
-	old := n.grads[i]
-	n.grads[i] = g
-	return old
-}
-
-// putIf is put where the gradient is still that of a handle, 0 for none. False where it is not: the caller frees g.
-func (n *node) putIf(i int, before uint64, g *Tensor) bool {
-	g.hide() // before the lock: g may name the node itself
-	n.mu.Lock()
-	now := n.gradient(i)
-	same := now == nil && before == 0 || now != nil && now.handle == before
-	var old *Tensor
-	if same {
-		old = n.swap(i, g)
-	}
-	n.mu.Unlock()
-	freeGradients([]*Tensor{old})
-	return same
-}
-
-// AddHook calls a hook with each gradient of the tensor, and returns its number. Hooks are called in the order in which
-// they were added.
-func (t *Tensor) AddHook(call *Hook) (uint64, error) {
-	h := t.holdAsked()
-	if h == nil {
-		return 0, status.Errorf(status.Invalid, "[register_hook] the tensor has stop_gradient=True; want False")
-	}
-	defer h.node.release()
-	h.node.mu.Lock()
-	defer h.node.mu.Unlock()
-	id := nodes.Add(1)
-	call.refs.Store(1)
-	h.node.hooks = append(h.node.hooks, hook{id, h.index, call})
-	hooked.Store(id, h.node)
-	return id, nil
-}
-
-// RemoveHook removes the hook of a number, also of what a tensor was before it changed in place; false where there is none.
-func RemoveHook(id uint64) bool {
-	n, ok := hooked.Load(id)
-	if !ok {
-		return false
-	}
-	removed := n.(*node).unhook(id)
-	if removed == nil {
-		return false
-	}
-	removed.release()
-	return true
-}
-
-// unhook removes a hook and returns it; nil where there is none of that number. A pass may be going through the list.
-func (n *node) unhook(id uint64) *Hook {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	at := slices.IndexFunc(n.hooks, func(k hook) bool { return k.id == id })
-	if at < 0 {
-		return nil
-	}
-	removed := n.hooks[at].Hook
-	hooked.Delete(id)
-	n.hooks = slices.Delete(slices.Clone(n.hooks), at, at+1)
-	return removed
 }

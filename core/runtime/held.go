@@ -47,8 +47,7 @@ type Group struct {
 // Held says which functions of a caller the owners hold, directly or through what they were computed from. The program calls it for
 // one caller at a time. Programs stay pinned for the call; tensors that are gone hold nothing.
 func (rt *Runtime) Held(caller uint64, tensors []uint64, programs []*Program) *Holdings {
-	watch.on.Store(true)
-	watch.since.Store(watch.changes.Load())
+	watchHistories()
 	w := walk{caller: caller, nodes: map[*node]*visited{}, backs: map[*pullback]*visited{}, origins: map[*origin]*visited{}}
 	defer w.release()
 	owners := make([][]*visited, 0, len(tensors)+len(programs))

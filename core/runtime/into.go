@@ -88,7 +88,7 @@ func (p *Program) deliver(made, out []*Tensor, on *Stream, mode Mode) error {
 		if t == nil {
 			continue
 		}
-		if err := rt.callInto(assign, []Operand{{Tensor: t}}, nil, out[i], on, mode); err != nil {
+		if err := rt.In(mode).CallInto(assign, []Operand{{Tensor: t}}, nil, out[i], on); err != nil {
 			return err
 		}
 	}

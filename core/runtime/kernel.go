@@ -185,21 +185,20 @@ func (k *Kernel) checkArg(i int, a *KernelArg) error {
 // fill adds the arguments. A tensor that the kernel may write is an input too, because the kernel need not
 // write all of it. A 0-d tensor of the CPU is passed as bytes.
 func (l *launch) fill(k *Kernel, args []KernelArg) error {
-	r, g := l.kernel, l.Grid
-	defer func() { r.in, r.out = l.In, l.Out }() // grown, maybe
-	r.numbers = r.numbers[:0]
+	g := l.Grid
+	defer l.keepRoom()
 	for i := range args {
 		var a device.Argument
 		t := args[i].Tensor
 		switch {
 		case t == nil:
-			a.Bytes = r.number(args[i].Bytes)
+			a.Bytes = l.number(args[i].Bytes)
 		case t.store.ctx != k.ctx:
 			if err := t.store.wait(false); err != nil {
 				return err
 			}
 			// SAFETY: the tensor is held by the caller and has one element.
-			a.Bytes = r.number(unsafe.Slice((*byte)(t.addr), t.dtype.Size()))
+			a.Bytes = l.number(unsafe.Slice((*byte)(t.addr), t.dtype.Size()))
 		case k.writes(i):
 			l.stores = append(l.stores, t.store)
 		default:

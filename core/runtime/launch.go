@@ -311,7 +311,11 @@ func (l *launch) forKernel() {
 	}
 	r := l.kernel
 	l.Grid, l.In, l.Out = &r.grid, r.in[:0], r.out[:0]
+	r.numbers = r.numbers[:0]
 }
+
+// keepRoom keeps the lists of operands, which have grown, maybe, for the next call of a kernel.
+func (l *launch) keepRoom() { l.kernel.in, l.kernel.out = l.In, l.Out }
 
 // clear drops what the room refers to.
 func (r *kernelRoom) clear() {
@@ -324,7 +328,8 @@ func (r *kernelRoom) clear() {
 }
 
 // number copies the bytes of an argument. Where the room grows, earlier arguments stay in what it was before.
-func (r *kernelRoom) number(b []byte) []byte {
+func (l *launch) number(b []byte) []byte {
+	r := l.kernel
 	n := len(r.numbers)
 	r.numbers = append(r.numbers, b...)
 	return r.numbers[n:]
@@ -340,4 +345,56 @@ func (l *launch) reach(all []*storage) {
 			l.Grid.Resident = append(l.Grid.Resident, st.heap())
 		}
 	}
+}
+
+// inheritDirect is inheritDisplacement for one result that is no view; y may be nil.
+func inheritDirect(x, y *Operand, made *storage) {
+	if made.ctx != made.ctx.rt.cpu {
+		return
+	}
+	for _, o := range [2]*Operand{x, y} {
+		if o != nil && o.Tensor != nil && o.Tensor.store.displaced != 0 {
+			made.displaced = o.Tensor.store.displaced
+			return
+		}
+	}
+}
+
+// direct runs an elementwise operator, with result dtype d, on operands that have the dtype and shape of like
+// or are scalars; y is nil for unary operators.
+func (s *Stream) direct(row *op.Row, d dtype.DType, like *view, x, y *Operand, mode Mode) (*Tensor, error) {
+	rt := s.ctx.rt
+	store, err := s.ctx.newStorage(like.Numel()*d.Size(), s)
+	if err != nil {
+		return nil, err
+	}
+	h, t := rt.tensors.New()
+	if t == nil {
+		store.release()
+		return nil, tooMany(rt)
+	}
+	t.store, t.addr, t.offset, t.dtype, t.handle = store, store.base, 0, d, h
+	if rt.Displaces() {
+		inheritDirect(x, y, store)
+	}
+	if like.IsContiguous() {
+		t.Layout = like.Layout
+	} else {
+		t.Layout = shape.Contiguous(like.Shape)
+	}
+	if store.bytes == 0 {
+		return t, nil // nothing to compute: no device is asked
+	}
+	l := rt.newLaunch(s.ctx, s)
+	l.readOperand(x, like)
+	if y != nil {
+		l.readOperand(y, like)
+	}
+	l.write(&t.view)
+	l.nonBlocking = mode.has(NonBlocking)
+	if err := l.run(row); err != nil {
+		rt.Free(h)
+		return nil, err
+	}
+	return t, nil
 }

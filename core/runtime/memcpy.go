@@ -40,7 +40,7 @@ func (t *Tensor) Read(dst []byte) error {
 		return nil
 	}
 	rt := t.store.ctx.rt
-	to := rt.hostView(dst, t)
+	to := rt.hostView(dst, t.dtype, &t.Shape)
 	defer to.store.release()
 	return rt.cpu.main.copy(&t.view, &to)
 }
@@ -72,7 +72,7 @@ func (t *Tensor) Write(src []byte) error {
 		return nil
 	}
 	rt := t.store.ctx.rt
-	from := rt.hostView(src, t)
+	from := rt.hostView(src, t.dtype, &t.Shape)
 	defer from.store.release()
 	return rt.cpu.main.copy(&from, &t.view)
 }
@@ -91,12 +91,11 @@ func (v *view) bytes() []byte {
 	return unsafe.Slice((*byte)(v.addr), v.Numel()*v.dtype.Size())
 }
 
-// hostView is host memory as a contiguous view on the CPU, with the dtype and shape of t. The caller releases
-// its storage.
-func (rt *Runtime) hostView(b []byte, t *Tensor) view {
-	// SAFETY: the bytes are used only while the caller of Read or Write holds them.
+// hostView is host memory as a contiguous view on the CPU. The caller keeps the memory, and releases the storage.
+func (rt *Runtime) hostView(b []byte, d dtype.DType, s *shape.Shape) view {
+	// SAFETY: the bytes are used only while the caller of Read or Write, or the program whose constant they are, holds them.
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	return view{store: rt.newStorage(rt.cpu, p, int64(len(b))), addr: p, dtype: t.dtype, Layout: shape.Contiguous(t.Shape)}
+	return view{store: rt.newStorage(rt.cpu, p, int64(len(b))), addr: p, dtype: d, Layout: shape.Contiguous(*s)}
 }
 
 // Borrow makes a tensor on the CPU of src, the elements in row-major order, without a copy. The bytes stay as they are until

@@ -391,7 +391,7 @@ func (p *Program) change(value, into *Tensor, by caller, on *Stream, mode Mode) 
 			into = t
 		}
 	}
-	return rt.callInto(assign, []Operand{{Tensor: value}}, nil, into, on, mode&Recording)
+	return rt.In(mode&Recording).CallInto(assign, []Operand{{Tensor: value}}, nil, into, on)
 }
 
 // find is the cache entry for shapes, with a reference on a lane; it compiles where there is none.

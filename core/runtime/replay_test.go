@@ -151,7 +151,7 @@ func TestUnifyRefusesOtherReads(t *testing.T) {
 			"captured": func(tr *tracer) (y, read *runtime.Tensor) { return tr.do("multiply", operands(tr.in[0], s)), other },
 		}
 		for name, way := range ways {
-			trace := func(n int) *runtime.Program {
+			traced := func(n int) *runtime.Program {
 				x := w.leaf(c, make([]float32, n)...)
 				defer w.free(x)
 				tr := w.tracer(c, x)
@@ -162,7 +162,7 @@ func TestUnifyRefusesOtherReads(t *testing.T) {
 				}}, one(tr.in[0]), one(y))
 				return tr.end(y, end)
 			}
-			p, q := trace(5), trace(7)
+			p, q := traced(5), traced(7)
 			_, err := p.Unify(q)
 			require.Equal(w, status.Unsupported, status.CodeOf(err), name)
 			require.ErrorContains(w, err, "the gradient of the function is not that of its calls alone", name)

@@ -21,7 +21,7 @@ func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words 
 	var more [2]*Tensor // the table and the words
 	var reaches []*storage
 	if finds {
-		reaches = k.ctx.exposed.hold()
+		reaches = k.ctx.holdExposed()
 		defer releaseAll(reaches)
 		if more[0], err = k.ctx.addressTable(reaches); err != nil {
 			return err

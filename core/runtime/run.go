@@ -224,7 +224,7 @@ func (r *programRun) prepare() error {
 		r.out = append(r.out, v)
 	}
 	if draws := r.code.planned.Draws; draws > 0 {
-		r.seed = c.random.take(draws)
+		r.seed = c.Draw(draws)
 	}
 	// A single part has a workspace of its own, see hold; several pass intermediate results to each other in the arena.
 	if len(r.code.parts) < 2 || r.code.arena == 0 {
@@ -333,14 +333,14 @@ func (r *programRun) adopt(made []*Tensor) ([]*Tensor, error) {
 			continue
 		}
 		t, err := rt.adopt(&r.out[i])
-		r.out[i].store = nil // the tensor owns its reference now, or it is released
+		r.out[i].disown() // the tensor owns its reference now, or it is released
 		if err != nil {
 			rt.freeAll(made)
 			return nil, err
 		}
 		made = append(made, t)
 	}
-	if rt.displaces.Load() {
+	if rt.Displaces() {
 		r.inheritDisplacement(made)
 	}
 	return made, nil

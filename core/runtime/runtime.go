@@ -171,6 +171,12 @@ func (rt *Runtime) existing() string {
 	return fmt.Sprintf("mps:0 to mps:%d", len(rt.mps)-1)
 }
 
+// CPU is the device that is always there.
+func (rt *Runtime) CPU() *Context { return rt.cpu }
+
+// Displaces reports whether there have been displaced tensors.
+func (rt *Runtime) Displaces() bool { return rt.displaces.Load() }
+
 // contexts are all devices, the CPU first.
 func (rt *Runtime) contexts() []*Context { return append([]*Context{rt.cpu}, rt.mps...) }
 

@@ -53,6 +53,21 @@ func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *sto
 	return st
 }
 
+// Context is the device of the memory.
+func (st *storage) Context() *Context { return st.ctx }
+
+// Base is the lowest address.
+func (st *storage) Base() unsafe.Pointer { return st.base }
+
+// Size is the number of bytes.
+func (st *storage) Size() int64 { return st.bytes }
+
+// Displacement is 1 + the index of the mps device that would have the memory if it had the dtype; 0: none.
+func (st *storage) Displacement() int32 { return st.displaced }
+
+// Traced is what the storage stands for in a trace; nil where there is memory.
+func (st *storage) Traced() tracedMemory { return st.traced }
+
 // retain adds a view; the caller has one.
 func (st *storage) retain() { st.refs.Add(1) }
 
@@ -154,6 +169,21 @@ type view struct {
 	shape.Layout
 }
 
+// Store is the memory.
+func (v *view) Store() *storage { return v.store }
+
+// Context is the device of the memory.
+func (v *view) Context() *Context { return v.store.ctx }
+
+// Addr is the address of the element with all indices zero.
+func (v *view) Addr() unsafe.Pointer { return v.addr }
+
+// Offset is the position of that element in the memory, in elements.
+func (v *view) Offset() int64 { return v.offset }
+
+// DType is the element type.
+func (v *view) DType() dtype.DType { return v.dtype }
+
 // part is another view of the same storage, at an offset in elements from v; it is not retained.
 func (v *view) part(offset int64, l *shape.Layout) view {
 	return view{store: v.store, addr: at(v.addr, offset, v.dtype), offset: v.offset + offset, dtype: v.dtype, Layout: *l}
@@ -210,3 +240,27 @@ func (st *storage) identity() unsafe.Pointer {
 		return unsafe.Pointer(st)
 	}
 }
+
+// adoptTraced makes a tensor of a storage without memory, which stands for x in a trace.
+func (c *Context) adoptTraced(x tracedMemory, bytes int64, d dtype.DType, offset int64, l *shape.Layout) (*Tensor, error) {
+	store := c.rt.newStorage(c, nil, bytes)
+	store.traced = x
+	return c.rt.adopt(&view{store: store, offset: offset, dtype: d, Layout: *l})
+}
+
+// displace marks a storage; 0 is no device.
+func (st *storage) displace(from int32) {
+	if from != 0 {
+		st.displaced = from
+		st.ctx.rt.displaces.Store(true)
+	}
+}
+
+// redisplace gives a storage another mark than it has.
+func (st *storage) redisplace(from int32) {
+	st.displaced = 0
+	st.displace(from)
+}
+
+// disown makes the view one of no storage, whose reference has gone to another owner.
+func (v *view) disown() { v.store = nil }

@@ -71,6 +71,17 @@ func (c *Context) NewStream() (*Stream, error) {
 	return s, nil
 }
 
+// newTracedStream makes a stream whose calls a trace takes. dev gets no work.
+func (c *Context) newTracedStream(dev device.Stream, tr tracer) *Stream {
+	return &Stream{ctx: c, dev: dev, trace: tr}
+}
+
+// Tracer takes the calls on the stream; nil where they are run. The stream is not nil.
+func (s *Stream) Tracer() tracer { return s.trace }
+
+// Device is the queue of the device.
+func (s *Stream) Device() device.Stream { return s.dev }
+
 // open are the streams that have not been closed. The slice is never changed: setOpen replaces it.
 func (c *Context) open() []*Stream {
 	if all := c.streams.Load(); all != nil {

@@ -83,21 +83,12 @@ func (rt *Runtime) freeAll(list []*Tensor) {
 // Handle is the integer that identifies the tensor outside the runtime.
 func (t *Tensor) Handle() uint64 { return t.handle }
 
-// DType is the element type.
-func (t *Tensor) DType() dtype.DType { return t.dtype }
-
 // Place is where the tensor lives. The index of the CPU is 1 + that of the mps device from which a tensor is displaced.
 func (t *Tensor) Place() place.Place {
 	p := t.store.ctx.place
 	p.Index += t.store.displaced
 	return p
 }
-
-// Context is the device that the tensor lives on.
-func (t *Tensor) Context() *Context { return t.store.ctx }
-
-// Offset is the first element's position in the storage, in elements.
-func (t *Tensor) Offset() int64 { return t.offset }
 
 // StorageID is equal for views of one storage and different for storages that are alive at the same time. It is
 // reused when a storage is freed.
@@ -248,4 +239,12 @@ type Operand struct {
 // alone reports whether no other tensor shares the memory, and each element has its own.
 func (t *Tensor) alone() bool {
 	return t.store.refs.Load() == 0 && t.IsContiguous() && t.store.traced == nil
+}
+
+// Displace marks a tensor of the CPU that was just made and shares its memory with none as displaced from the mps device with an
+// index; nothing for a tensor that is elsewhere.
+func (t *Tensor) Displace(index int32) {
+	if t.store.ctx.place.Kind == place.CPUKind {
+		t.store.displace(1 + index)
+	}
 }

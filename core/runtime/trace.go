@@ -105,7 +105,7 @@ func (c *Context) newTrace(given int) (*Trace, error) {
 		return nil, err
 	}
 	tr := &Trace{ctx: c, builder: graph.NewBuilder(), captured: map[*storage][]*source{}, given: given, number: traceNumbers.Add(1), since: nodes.Load()}
-	tr.stream = &Stream{ctx: c, dev: idle, trace: tr}
+	tr.stream = c.newTracedStream(idle, tr)
 	return tr, nil
 }
 
@@ -194,9 +194,7 @@ func (tr *Trace) tensor(v graph.Value) (*Tensor, error) {
 
 // adopt makes a tensor of a storage without memory.
 func (tr *Trace) adopt(x *traced, d dtype.DType, offset int64, l shape.Layout) (*Tensor, error) {
-	store := tr.ctx.rt.newStorage(tr.ctx, nil, x.root.bytes)
-	store.traced = x
-	return tr.ctx.rt.adopt(&view{store: store, offset: offset, dtype: d, Layout: l})
+	return tr.ctx.adoptTraced(x, x.root.bytes, d, offset, &l)
 }
 
 // lookAtOrigins lets operands take their histories from their origins, which is not to be done under mu.

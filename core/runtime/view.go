@@ -210,3 +210,10 @@ func (v *view) resize(from, to int64) error {
 	}
 	return nil
 }
+
+// lookAs makes the view one of the same memory as elements of another dtype.
+func (v *view) lookAs(d dtype.DType) error {
+	from := v.dtype.Size()
+	v.dtype = d
+	return v.resize(from, d.Size())
+}

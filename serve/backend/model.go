@@ -79,7 +79,7 @@ func load(rt *runtime.Runtime, o *Options) (*Model, error) {
 	if !filepath.IsLocal(name) {
 		return nil, status.Errorf(status.Invalid, "default_model_filename is %q; want a file in the folder of the version", name)
 	}
-	file, err := onnx.Open(filepath.Join(o.Folder, strconv.FormatUint(o.Version, 10), name), rt.Fold)
+	file, err := onnx.Open(filepath.Join(o.Folder, strconv.FormatUint(o.Version, 10), name), runtime.Folder(rt))
 	if err != nil {
 		return nil, err
 	}
