@@ -6,8 +6,10 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
@@ -17,7 +19,7 @@ const traceKind = 8
 // traceState is what the handle of a trace names. Its calls are made on a stream of its own, which is the thread's current one
 // until the end.
 type traceState struct {
-	*runtime.Trace
+	*trace.Trace
 	stream C.uint64_t // the handle of its stream
 	before C.uint64_t // what was current
 }
@@ -56,7 +58,7 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 		if record == nil {
 			return full(traces, who, "traces")
 		}
-		tr, stands, err := c.NewTrace(given)
+		tr, stands, err := trace.New(c, given)
 		if err != nil {
 			traces.Free(handle)
 			return err
@@ -202,7 +204,7 @@ func onTrace(who string, handle C.uint64_t, body func(*runtime.Runtime, *traceSt
 //export goProgramGetCaptured
 func goProgramGetCaptured(handle C.uint64_t, index C.size_t, out *C.uint64_t) C.fault {
 	const who = "program_get_captured"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
 			return null(who)
 		}
@@ -221,16 +223,16 @@ func goProgramGetCaptured(handle C.uint64_t, index C.size_t, out *C.uint64_t) C.
 //export goProgramUnify
 func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 	const who = "program_unify"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
 			return null(who)
 		}
-		return pinned(programs, who, "program", uint64(other), func(q *runtime.Program) error {
+		return pinned(programs, who, "program", uint64(other), func(q *execute.Program) error {
 			made, record := programs.New()
 			if record == nil {
 				return full(programs, who, "programs")
 			}
-			unified, err := p.Unify(q)
+			unified, err := trace.Unify(p, q)
 			if err != nil {
 				programs.Free(made)
 				return err
@@ -246,7 +248,7 @@ func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 //
 //export goProgramToText
 func goProgramToText(handle C.uint64_t, plan C.bool, out **C.char) C.fault {
-	return onProgram("program_to_text", handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram("program_to_text", handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
 			return null("program_to_text")
 		}

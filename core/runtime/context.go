@@ -107,7 +107,7 @@ func (c *Context) Synchronize() error {
 
 // report returns the first failure that has not been reported yet, and marks all of them as reported.
 func (c *Context) report() (first error) {
-	for _, s := range c.open() {
+	for _, s := range c.OpenStreams() {
 		if err := s.report(); err != nil && first == nil {
 			first = err
 		}
@@ -117,7 +117,7 @@ func (c *Context) report() (first error) {
 
 // Idle reports whether Synchronize would return nil at once.
 func (c *Context) Idle() bool {
-	for _, s := range c.open() {
+	for _, s := range c.OpenStreams() {
 		if !s.Idle() {
 			return false
 		}
@@ -125,16 +125,16 @@ func (c *Context) Idle() bool {
 	return true
 }
 
-// pick is the stream of a call: on if it belongs to this device and runs what is submitted, otherwise the default one.
-func (c *Context) pick(on *Stream) *Stream {
+// StreamFor is the stream of a call: on if it belongs to this device and runs what is submitted, otherwise the default one.
+func (c *Context) StreamFor(on *Stream) *Stream {
 	if on != nil && on.ctx == c && on.trace == nil {
 		return on
 	}
 	return c.main
 }
 
-// supports refuses dtypes that the device does not have.
-func (c *Context) supports(who string, d dtype.DType) error {
+// Supports refuses dtypes that the device does not have.
+func (c *Context) Supports(who string, d dtype.DType) error {
 	if (d == dtype.Float64 || d.IsComplex()) && !c.info.Float64 || d == dtype.BFloat16 && !c.info.BFloat16 {
 		instead := "use dtype='float32'"
 		if d.IsComplex() {
@@ -145,32 +145,32 @@ func (c *Context) supports(who string, d dtype.DType) error {
 	return nil
 }
 
-// empty makes a contiguous view of new memory; who is the operator that errors name. With a stream, earlier
+// EmptyView makes a contiguous view of new memory; who is the operator that errors name. With a stream, earlier
 // work on that stream may still use the memory: only later work on it, or the CPU after waiting, may access
 // it.
-func (c *Context) empty(who string, d dtype.DType, s *shape.Shape, on *Stream) (v view, err error) {
-	if err := c.supports(who, d); err != nil {
+func (c *Context) EmptyView(who string, d dtype.DType, s *shape.Shape, on *Stream) (v View, err error) {
+	if err := c.Supports(who, d); err != nil {
 		return v, err
 	}
 	bytes, err := s.Bytes(d.Size())
 	if err != nil {
 		return v, status.Errorf(status.Invalid, "[%s] %s", who, strings.TrimPrefix(err.Error(), "[shape] "))
 	}
-	store, err := c.newStorage(bytes, on)
+	store, err := c.NewStorage(bytes, on)
 	if err != nil {
 		return v, err
 	}
-	return view{store: store, addr: store.base, dtype: d, Layout: shape.Contiguous(*s)}, nil
+	return View{store: store, addr: store.base, dtype: d, Layout: shape.Contiguous(*s)}, nil
 }
 
-// newStorage allocates a storage with one reference. The former use of its block is recorded as a use of the
+// NewStorage allocates a storage with one reference. The former use of its block is recorded as a use of the
 // storage, so that it is a hazard like any other.
-func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
+func (c *Context) NewStorage(bytes int64, on *Stream) (*Storage, error) {
 	var dev device.Stream
 	if on != nil && !c.inOrder {
 		dev = on.dev
 	}
-	block, err := c.allocate(bytes, dev)
+	block, err := c.Allocate(bytes, dev)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
 // and the allocator returns its heaps to the device.
 func (c *Context) close() error {
 	c.mu.Lock()
-	streams := c.open()
+	streams := c.OpenStreams()
 	c.setOpen(nil)
 	c.mu.Unlock()
 	for _, s := range streams {

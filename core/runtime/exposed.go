@@ -13,12 +13,12 @@ import (
 // address. A storage is dropped under the lock together with its last view, so that one which is listed can be retained.
 type exposed struct {
 	mu  sync.Mutex
-	all []*storage
+	all []*Storage
 }
 
-// expose notes that the address is returned to a caller, who holds a view. When it returns, the storage is listed, also if another
+// Expose notes that the address is returned to a caller, who holds a view. When it returns, the storage is listed, also if another
 // goroutine has begun to list it: a kernel may be given the address at once.
-func (st *storage) expose() {
+func (st *Storage) Expose() {
 	if st.addressTaken.Load() {
 		return
 	}
@@ -40,7 +40,7 @@ func (st *storage) expose() {
 func (x *exposed) first(base unsafe.Pointer) int {
 	low, high := 0, len(x.all)-1
 	for low < high {
-		if middle := (low + high) / 2; address(x.all[middle].base) < address(base) {
+		if middle := (low + high) / 2; Address(x.all[middle].base) < Address(base) {
 			low = middle + 1
 		} else {
 			high = middle
@@ -51,9 +51,9 @@ func (x *exposed) first(base unsafe.Pointer) int {
 
 // dropView drops the reference of a view, and reports whether it was the last one. Whether the storage is listed is asked once
 // there is no other view: until then the holder of another one may expose it.
-func (st *storage) dropView() bool {
-	for others := st.refs.Load(); others > 0; others = st.refs.Load() {
-		if st.refs.CompareAndSwap(others, others-1) {
+func (st *Storage) dropView() bool {
+	for others := st.Refs.Load(); others > 0; others = st.Refs.Load() {
+		if st.Refs.CompareAndSwap(others, others-1) {
 			return false
 		}
 	}
@@ -63,7 +63,7 @@ func (st *storage) dropView() bool {
 	x := &st.ctx.exposed
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !dropRef(&st.refs) { // hold has retained it meanwhile
+	if !dropRef(&st.Refs) { // hold has retained it meanwhile
 		return false
 	}
 	i := x.first(st.base)
@@ -76,28 +76,29 @@ func (st *storage) dropView() bool {
 	return true
 }
 
-// holdExposed lists the storages of the device whose addresses callers have. The caller releases each.
-func (c *Context) holdExposed() []*storage { return c.exposed.hold() }
+// HoldExposed lists the storages of the device whose addresses callers have. The caller releases each.
+func (c *Context) HoldExposed() []*Storage { return c.exposed.hold() }
 
 // hold lists the storages that have memory. The caller releases each.
-func (x *exposed) hold() (all []*storage) {
+func (x *exposed) hold() (all []*Storage) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, st := range x.all {
 		if st.bytes > 0 {
-			st.retain()
+			st.Retain()
 			all = append(all, st)
 		}
 	}
 	return all
 }
 
-func releaseAll(all []*storage) {
+// ReleaseAll releases what HoldExposed has listed.
+func ReleaseAll(all []*Storage) {
 	for _, st := range all {
-		st.release()
+		st.Release()
 	}
 }
 
-// address is a pointer as a number.
+// Address is a pointer as a number.
 // SAFETY: nothing is read.
-func address(p unsafe.Pointer) uint64 { return uint64(uintptr(p)) }
+func Address(p unsafe.Pointer) uint64 { return uint64(uintptr(p)) }

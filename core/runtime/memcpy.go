@@ -21,13 +21,13 @@ import (
 // work that computes the tensor. If that failed, Read returns its error and leaves dst unchanged, as often as it
 // is called.
 func (t *Tensor) Read(dst []byte) error {
-	if err := t.store.known("read"); err != nil {
+	if err := t.store.Known("read"); err != nil {
 		return err
 	}
 	if err := t.checkBytes(len(dst)); err != nil {
 		return err
 	}
-	if err := t.store.wait(false); err != nil {
+	if err := t.store.Wait(false); err != nil {
 		return err
 	}
 	if len(dst) == 0 {
@@ -36,13 +36,13 @@ func (t *Tensor) Read(dst []byte) error {
 	t.store.ctx.copies.count(int64(len(dst)))
 	defer t.store.ctx.copied("read", int64(len(dst)))()
 	if t.IsContiguous() {
-		copy(dst, t.bytes())
+		copy(dst, t.Memory())
 		return nil
 	}
 	rt := t.store.ctx.rt
-	to := rt.hostView(dst, t.dtype, &t.Shape)
-	defer to.store.release()
-	return rt.cpu.main.copy(&t.view, &to)
+	to := rt.HostView(dst, t.dtype, &t.Shape)
+	defer to.store.Release()
+	return rt.cpu.main.copy(&t.View, &to)
 }
 
 // Write copies src, the elements in row-major order, into the tensor. It waits for the work that
@@ -51,30 +51,30 @@ func (t *Tensor) Write(src []byte) error {
 	if err := t.checkBytes(len(src)); err != nil {
 		return err
 	}
-	if err := writable("write", &t.view); err != nil {
+	if err := Writable("write", &t.View); err != nil {
 		return err
 	}
-	if err := t.store.known("write"); err != nil {
+	if err := t.store.Known("write"); err != nil {
 		return err
 	}
-	t.store.wait(true) // an earlier failure does not matter: it is overwritten
-	t.store.version.Add(1)
+	t.store.Wait(true) // an earlier failure does not matter: it is overwritten
+	t.store.Version.Add(1)
 	if len(src) == 0 {
 		return nil
 	}
 	t.store.ctx.copies.count(int64(len(src)))
 	defer t.store.ctx.copied("write", int64(len(src)))()
 	if t.IsContiguous() {
-		copy(t.bytes(), src)
+		copy(t.Memory(), src)
 		if int64(len(src)) == t.store.bytes {
 			t.store.fault.Store(nil)
 		}
 		return nil
 	}
 	rt := t.store.ctx.rt
-	from := rt.hostView(src, t.dtype, &t.Shape)
-	defer from.store.release()
-	return rt.cpu.main.copy(&from, &t.view)
+	from := rt.HostView(src, t.dtype, &t.Shape)
+	defer from.store.Release()
+	return rt.cpu.main.copy(&from, &t.View)
 }
 
 // checkBytes refuses a buffer of n bytes whose size is not that of the elements.
@@ -85,17 +85,17 @@ func (t *Tensor) checkBytes(n int) error {
 	return nil
 }
 
-// bytes is the memory of a contiguous view.
-func (v *view) bytes() []byte {
+// Memory is the memory of a contiguous view.
+func (v *View) Memory() []byte {
 	// SAFETY: the caller holds the storage, and a contiguous view lies within it.
 	return unsafe.Slice((*byte)(v.addr), v.Numel()*v.dtype.Size())
 }
 
-// hostView is host memory as a contiguous view on the CPU. The caller keeps the memory, and releases the storage.
-func (rt *Runtime) hostView(b []byte, d dtype.DType, s *shape.Shape) view {
+// HostView is host memory as a contiguous view on the CPU. The caller keeps the memory, and releases the storage.
+func (rt *Runtime) HostView(b []byte, d dtype.DType, s *shape.Shape) View {
 	// SAFETY: the bytes are used only while the caller of Read or Write, or the program whose constant they are, holds them.
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	return view{store: rt.newStorage(rt.cpu, p, int64(len(b))), addr: p, dtype: d, Layout: shape.Contiguous(*s)}
+	return View{store: rt.newStorage(rt.cpu, p, int64(len(b))), addr: p, dtype: d, Layout: shape.Contiguous(*s)}
 }
 
 // Borrow makes a tensor on the CPU of src, the elements in row-major order, without a copy. The bytes stay as they are until
@@ -111,15 +111,15 @@ func (rt *Runtime) Borrow(d dtype.DType, s shape.Shape, src []byte) (*Tensor, er
 
 // Map waits for the work that reads or writes the tensor and returns the address of its first element for the
 // CPU. The address is valid as long as the tensor. From now on the caller may write there at any time, which
-// the runtime does not notice: see storage.addressTaken.
+// the runtime does not notice: see Storage.addressTaken.
 func (t *Tensor) Map() (unsafe.Pointer, error) {
-	if err := t.store.known("data_ptr"); err != nil {
+	if err := t.store.Known("data_ptr"); err != nil {
 		return nil, err
 	}
-	if err := t.store.wait(true); err != nil {
+	if err := t.store.Wait(true); err != nil {
 		return nil, err
 	}
-	t.store.expose()
+	t.store.Expose()
 	return t.addr, nil
 }
 
@@ -128,28 +128,28 @@ func (t *Tensor) Map() (unsafe.Pointer, error) {
 func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	rt := t.store.ctx.rt
 	if t.store.traced != nil {
-		return t.toTraced(c, copy, 0)
+		return t.ToTraced(c, copy, 0)
 	}
 	if c == t.store.ctx {
 		if !copy {
 			return t.Alias()
 		}
-		v, err := c.pick(on).contiguous(&t.view)
+		v, err := c.StreamFor(on).Contiguous(&t.View)
 		if err != nil {
 			return nil, err
 		}
-		return rt.adopt(&v)
+		return rt.Adopt(&v)
 	}
-	if err := c.supports("to", t.dtype); err != nil {
+	if err := c.Supports("to", t.dtype); err != nil {
 		return nil, err
 	}
 	defer c.copied("to", t.Numel()*t.dtype.Size())()
 	s := t.copyStream(c, on)
-	v, err := c.empty("to", t.dtype, &t.Shape, s)
+	v, err := c.EmptyView("to", t.dtype, &t.Shape, s)
 	if err != nil {
 		return nil, err
 	}
-	u, err := rt.adopt(&v)
+	u, err := rt.Adopt(&v)
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +157,9 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	case v.Numel() == 0:
 	case s == nil:
 		c.copies.count(v.store.bytes) // Read counts it for the other device
-		err = t.Read(v.bytes())
+		err = t.Read(v.Memory())
 	default:
-		err = s.submitCopy(&t.view, &v)
+		err = s.submitCopy(&t.View, &v)
 	}
 	if err != nil {
 		rt.Free(u.handle)
@@ -178,29 +178,29 @@ func (t *Tensor) copyStream(c *Context, on *Stream) *Stream {
 	case from.inOrder == c.inOrder:
 		return nil
 	case c.inOrder:
-		return from.pick(on)
+		return from.StreamFor(on)
 	case t.store.block == nil || t.store.addressTaken.Load():
 		return nil
 	}
-	return c.pick(on)
+	return c.StreamFor(on)
 }
 
 // submitCopy submits a copy between two devices on s; to is contiguous.
-func (s *Stream) submitCopy(from, to *view) error {
+func (s *Stream) submitCopy(from, to *View) error {
 	if !from.IsContiguous() {
-		whole, err := from.store.ctx.pick(s).contiguous(from)
+		whole, err := from.store.ctx.StreamFor(s).Contiguous(from)
 		if err != nil {
 			return err
 		}
-		defer whole.store.release()
+		defer whole.store.Release()
 		from = &whole
 	}
-	l := s.ctx.rt.newLaunch(s.ctx, s)
-	l.readView(from)
-	l.write(to)
+	l := s.ctx.rt.NewLaunch(s.ctx, s)
+	l.ReadView(from)
+	l.Write(to)
 	from.store.ctx.copies.count(to.store.bytes)
 	to.store.ctx.copies.count(to.store.bytes)
-	return l.dispatch(nil)
+	return l.Dispatch(nil)
 }
 
 // copies counts the copies of elements between the memory of a device and memory of the caller or of another
@@ -218,8 +218,8 @@ func (c *Context) CopyCount() (calls, bytes int64) {
 	return c.copies.calls.Load(), c.copies.bytes.Load()
 }
 
-// scalarValue reads a 0-d CPU tensor as a scalar operand. It waits for the work that computes it.
-func (t *Tensor) scalarValue() (op.Value, error) {
+// ScalarValue reads a 0-d CPU tensor as a scalar operand. It waits for the work that computes it.
+func (t *Tensor) ScalarValue() (op.Value, error) {
 	if t.dtype.IsComplex() {
 		return op.Value{}, status.Errorf(status.Type, "[operand] got a tensor of %s beside tensors on another place; want one place", t.dtype)
 	}
@@ -249,9 +249,9 @@ func (t *Tensor) scalarValue() (op.Value, error) {
 	return op.Value{Kind: op.Int, I: int64(raw<<shift) >> shift}, nil
 }
 
-// writable refuses outputs in which two indices name one element: which of two writes wins would depend on
+// Writable refuses outputs in which two indices name one element: which of two writes wins would depend on
 // the device.
-func writable(name string, v *view) error {
+func Writable(name string, v *View) error {
 	if !v.MayOverlap() {
 		return nil
 	}
@@ -263,9 +263,9 @@ func writable(name string, v *view) error {
 	return status.Errorf(status.Invalid, "[%s] elements of the output may overlap: its shape is %s and its strides are %v; want one element per index", name, &v.Shape, v.Strides[:v.Rank])
 }
 
-// toTraced is Tensor.To for a traced tensor. A copy is a call of assign, and no copy another handle, as for tensors with
+// ToTraced is Tensor.To for a traced tensor. A copy is a call of assign, and no copy another handle, as for tensors with
 // elements; what leaves the device would leave the program.
-func (t *Tensor) toTraced(to *Context, copy bool, mode Mode) (*Tensor, error) {
+func (t *Tensor) ToTraced(to *Context, copy bool, mode Mode) (*Tensor, error) {
 	if to != t.store.ctx {
 		return nil, status.Errorf(status.Traced, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
 	}
@@ -301,29 +301,29 @@ func (rt *Runtime) Gather(c *Context, d dtype.DType, s shape.Shape, pieces [][]b
 			return rt.Import(d, shape.Contiguous(s), at, nil)
 		}
 	}
-	v, err := c.empty("tensor", d, &s, nil)
+	v, err := c.EmptyView("tensor", d, &s, nil)
 	if err != nil {
 		return nil, err
 	}
-	to := v.bytes()
+	to := v.Memory()
 	for _, p := range pieces {
 		to = to[copy(to, p):]
 	}
 	c.copies.count(want)
-	return rt.adopt(&v)
+	return rt.Adopt(&v)
 }
 
 // Contents waits for what computes the tensor and returns its elements in row-major order: the memory of the tensor itself,
 // which is only read, and only until the tensor is freed.
 func (t *Tensor) Contents() ([]byte, error) {
-	if err := t.store.known("read"); err != nil {
+	if err := t.store.Known("read"); err != nil {
 		return nil, err
 	}
-	if err := t.store.wait(false); err != nil {
+	if err := t.store.Wait(false); err != nil {
 		return nil, err
 	}
 	if !t.IsContiguous() {
 		return nil, status.Errorf(status.Unsupported, "[read] a tensor of shape %s has no elements in one piece; want one that is contiguous", &t.Shape)
 	}
-	return t.bytes(), nil
+	return t.Memory(), nil
 }

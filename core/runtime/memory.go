@@ -74,8 +74,8 @@ func (c *Context) logf(format string, args ...any) {
 	}
 }
 
-// warnf logs a warning; no lock is held.
-func (c *Context) warnf(format string, args ...any) {
+// Warnf logs a warning; no lock is held.
+func (c *Context) Warnf(format string, args ...any) {
 	if c.rt.log != nil {
 		c.rt.log(true, fmt.Sprintf(format, args...))
 	}
@@ -126,14 +126,14 @@ func (a *ageing) stop() {
 func (c *Context) age() bool {
 	if n := c.memory.Age(); n > 0 {
 		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
-		c.level()
+		c.Level()
 	}
 	return c.memory.Stats().Reserved.Current > 0
 }
 
-// allocate allocates a block; all memory of the device comes from here. The call stack is recorded first, if a
+// Allocate allocates a block; all memory of the device comes from here. The call stack is recorded first, if a
 // history is kept, because that calls the host program and no lock may be held.
-func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) {
+func (c *Context) Allocate(bytes int64, on device.Stream) (*alloc.Block, error) {
 	cause := uint64(0)
 	if f := c.cause.Load(); f != nil {
 		cause = (*f)()
@@ -142,7 +142,7 @@ func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) 
 	if err != nil {
 		c.logf("[memory] %s: %v", c.place, err)
 	}
-	c.level()
+	c.Level()
 	return block, err
 }
 
@@ -151,7 +151,7 @@ func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) 
 // memory, and then asks the host program.
 func (c *Context) reclaim(need int64) bool {
 	c.programs.Clear()
-	return c.drain() || c.reclaimOthers(need) || c.rt.reclaim != nil && c.rt.reclaim(need)
+	return c.Drain() || c.reclaimOthers(need) || c.rt.reclaim != nil && c.rt.reclaim(need)
 }
 
 // reclaimOthers has other devices of the same memory return idle heaps. It does nothing where the device's own
@@ -230,7 +230,7 @@ func (c *Context) EmptyCache() {
 	c.programs.Clear()
 	if n := c.memory.EmptyCache(); n > 0 {
 		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
-		c.level()
+		c.Level()
 	}
 }
 
@@ -254,10 +254,10 @@ func (c *Context) RecordHistory(n int, cause func() uint64) {
 	c.memory.Record(max(n, 0))
 }
 
-// drain waits for all work so far, and reports whether any was in flight. Its failures stay to be reported by the next
+// Drain waits for all work so far, and reports whether any was in flight. Its failures stay to be reported by the next
 // Synchronize.
-func (c *Context) drain() (some bool) {
-	for _, s := range c.open() {
+func (c *Context) Drain() (some bool) {
+	for _, s := range c.OpenStreams() {
 		some = some || s.inFlight() > 0
 		s.dev.Sync(s.last.Load())
 	}

@@ -17,11 +17,11 @@ const (
 	// Recording is for calls whose results have gradients, if operands ask for them.
 	Recording
 	// profiled is for calls that are being recorded already: the rest of a call whose beginning has been.
-	profiled
+	Profiled
 )
 
-// has reports whether a mode is set.
-func (m Mode) has(one Mode) bool { return m&one != 0 }
+// Has reports whether a mode is set.
+func (m Mode) Has(one Mode) bool { return m&one != 0 }
 
 // Refusal is the error of a call that would have had to wait; its code is status.Busy.
 type Refusal struct {

@@ -11,8 +11,8 @@ import (
 // What the runtime records of itself: calls, runs, compilations, copies, waits and levels of memory. Each place asks
 // profile.On first, and does nothing else where it is false. What devices do they record themselves.
 //
-// A call is recorded where it enters the runtime, so that it is there once: Runtime.call and callInto, Stream.direct for the
-// fast path, Program.run. These call themselves in mode profiled, which also covers calls that are made again because a
+// A call is recorded where it enters the runtime, so that it is there once: eager.callAs and callInto, Stream.RunDirect for the
+// fast path, Program.RunWith. These call themselves in mode profiled, which also covers calls that are made again because a
 // composite was lowered (errLowered). A call that was refused (Refusal, Long) has had no effect and is made again
 // by its caller: it is recorded then.
 
@@ -39,7 +39,7 @@ func (rt *Runtime) StopProfile() (*profile.Recording, error) {
 
 // finish waits for all work on all streams.
 func (c *Context) finish() {
-	for _, s := range c.open() {
+	for _, s := range c.OpenStreams() {
 		s.finish()
 	}
 }
@@ -57,14 +57,14 @@ func (s *Stream) finish() {
 // levels records the memory of each device.
 func (rt *Runtime) levels() {
 	for _, c := range rt.contexts() {
-		c.level()
+		c.Level()
 	}
 }
 
 // Levels are read where memory is allocated and freed, and not at intervals: a peak between two readings would be lost.
 
-// level records how much memory of the device is in use, if that is to be recorded. It is short enough to be inlined.
-func (c *Context) level() {
+// Level records how much memory of the device is in use, if that is to be recorded. It is short enough to be inlined.
+func (c *Context) Level() {
 	if profile.Memory() {
 		c.recordLevel()
 	}
@@ -92,9 +92,9 @@ func waited(name string) func() {
 	return func() { profile.Span(profile.Wait, name, "", start) }
 }
 
-// compiling begins to record a compilation; as waited. It may be of another goroutine than the call that needs it: see
+// Compiling begins to record a compilation; as waited. It may be of another goroutine than the call that needs it: see
 // Context.later.
-func compiling(name, detail string) func() {
+func Compiling(name, detail string) func() {
 	if !profile.On() {
 		return func() {}
 	}
@@ -127,8 +127,8 @@ func nameOfPlan(p *device.Plan) string {
 
 // The calls of a backward pass are recorded like any others, within its span.
 
-// passing begins to record a backward pass; as waited.
-func passing() func() {
+// Passing begins to record a backward pass; as waited.
+func Passing() func() {
 	if !profile.On() {
 		return func() {}
 	}

@@ -21,7 +21,7 @@ func (t *Tensor) Share(c *Context) (*Tensor, error) {
 	if c == from.ctx {
 		return t.Alias()
 	}
-	if err := c.supports("share", t.dtype); err != nil {
+	if err := c.Supports("share", t.dtype); err != nil {
 		return nil, err
 	}
 	if _, err := t.Map(); err != nil {
@@ -31,17 +31,17 @@ func (t *Tensor) Share(c *Context) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	from.retain()
-	v := t.view
+	from.Retain()
+	v := t.View
 	v.store = c.rt.newStorage(c, from.base, from.bytes)
-	v.store.foreignHeap, v.store.free = heap, from.release
-	v.store.expose()
-	return c.rt.adopt(&v)
+	v.store.foreignHeap, v.store.free = heap, from.Release
+	v.store.Expose()
+	return c.rt.Adopt(&v)
 }
 
 // heapOver makes a heap of the device over the memory of a storage; nil for the CPU, which needs none, and for
 // an empty storage.
-func (c *Context) heapOver(st *storage) (device.Heap, error) {
+func (c *Context) heapOver(st *Storage) (device.Heap, error) {
 	if c == c.rt.cpu || st.bytes == 0 {
 		return nil, nil
 	}
@@ -56,7 +56,7 @@ func (c *Context) heapOver(st *storage) (device.Heap, error) {
 // releaseForeign notifies the owner of foreign memory that it is no longer used: at once or, while streams
 // still use it, from another goroutine, so that neither the caller that frees the tensor nor a stream waits for
 // the owner.
-func (st *storage) releaseForeign() {
+func (st *Storage) releaseForeign() {
 	c, l := st.ctx, foreignRelease{st.foreignHeap, st.free, slices.Clone(st.pending())}
 	if len(l.uses) == 0 {
 		l.run(c)
@@ -78,7 +78,7 @@ func (l *foreignRelease) run(c *Context) {
 	syncAll(l.uses)
 	if l.heap != nil {
 		if err := l.heap.Close(); err != nil {
-			c.warnf("[share] %s: %v", c.place, err)
+			c.Warnf("[share] %s: %v", c.place, err)
 		}
 	}
 	if l.free != nil {

@@ -12,75 +12,75 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// storage is reference-counted memory: a block of the device, or foreign memory (see share.go).
+// Storage is reference-counted memory: a block of the device, or foreign memory (see share.go).
 //
 // It has two reference counts, stored as count-1, so that a single owner needs no atomic write. refs counts the
 // views; the last one returns the memory. pins counts the holders of the record itself: all views together are
 // one, and each call in flight is one, because it stores its failure in the record even after the last view is
 // gone.
-type storage struct {
+type Storage struct {
 	ctx          *Context
 	base         unsafe.Pointer // the lowest address
 	bytes        int64
 	block        *alloc.Block // nil for foreign memory
 	foreignHeap  device.Heap  // over foreign memory, on devices that need one
 	free         func()       // notifies the owner of foreign memory; may be nil
-	refs         atomic.Int32
+	Refs         atomic.Int32
 	pins         atomic.Int32
 	fault        atomic.Pointer[status.Error] // why the contents were not computed; nil where they are valid
 	complaint    atomic.Pointer[complaint]    // of a kernel that wrote to it, said once: the contents are what it computed
-	foreignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
-	asked        atomic.Uint64                // the sum of the marks of what began to ask for gradients of this memory, less what ceased; see Ask
-	version      atomic.Uint32                // how often the runtime has written to it since its first contents
-	replaced     atomic.Uint32                // how often a variable of the caller's, which was a view of it, became another tensor
+	ForeignWork  atomic.Bool                  // on a device without queues: streams of another device copy from or to it
+	Asked        atomic.Uint64                // the sum of the marks of what began to ask for gradients of this memory, less what ceased; see Ask
+	Version      atomic.Uint32                // how often the runtime has written to it since its first contents
+	Replaced     atomic.Uint32                // how often a variable of the caller's, which was a view of it, became another tensor
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
-	strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil
-	displaced    int32                        // 1 + the index of the mps device that would have the tensor if it had its dtype; 0: none. See displaced.go
-	madeIn       uint64                       // the number of the trace whose function has made it of elements; 0: none
-	traced       tracedMemory                 // of results of calls that were traced and not run: there is no memory
+	Strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil
+	displaced    int32                        // 1 + the index of the mps device that would have the tensor if it had its dtype; 0: none. See core/eager/displaced.go
+	MadeIn       uint64                       // the number of the trace whose function has made it of elements; 0: none
+	traced       TracedMemory                 // of results of calls that were traced and not run: there is no memory
 
 	mu    sync.Mutex
 	write alloc.Use   // the last write
 	uses  []alloc.Use // the reads since, at most one per stream
 }
 
-// A storage of a traced tensor has a size, and neither an address nor a block: see alias.go for what it stands for.
+// A storage of a traced tensor has a size, and neither an address nor a block: see core/trace/alias.go for what it stands for.
 
 // newStorage makes a record with one reference, over foreign memory unless the caller sets block.
-func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *storage {
-	st := rt.stores.Get().(*storage)
+func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *Storage {
+	st := rt.stores.Get().(*Storage)
 	st.ctx, st.base, st.bytes = c, base, bytes
 	return st
 }
 
 // Context is the device of the memory.
-func (st *storage) Context() *Context { return st.ctx }
+func (st *Storage) Context() *Context { return st.ctx }
 
 // Base is the lowest address.
-func (st *storage) Base() unsafe.Pointer { return st.base }
+func (st *Storage) Base() unsafe.Pointer { return st.base }
 
 // Size is the number of bytes.
-func (st *storage) Size() int64 { return st.bytes }
+func (st *Storage) Size() int64 { return st.bytes }
 
 // Displacement is 1 + the index of the mps device that would have the memory if it had the dtype; 0: none.
-func (st *storage) Displacement() int32 { return st.displaced }
+func (st *Storage) Displacement() int32 { return st.displaced }
 
 // Traced is what the storage stands for in a trace; nil where there is memory.
-func (st *storage) Traced() tracedMemory { return st.traced }
+func (st *Storage) Traced() TracedMemory { return st.traced }
 
-// retain adds a view; the caller has one.
-func (st *storage) retain() { st.refs.Add(1) }
+// Retain adds a view; the caller has one.
+func (st *Storage) Retain() { st.Refs.Add(1) }
 
-// release drops a view's reference. The last one frees the memory: a stream that is the only one to use it
+// Release drops a view's reference. The last one frees the memory: a stream that is the only one to use it
 // still can reuse it at once, others when all streams have passed their uses.
-func (st *storage) release() {
+func (st *Storage) Release() {
 	if !st.dropView() {
 		return
 	}
 	switch {
 	case st.block != nil:
 		st.ctx.memory.Free(st.block, st.pending())
-		st.ctx.level()
+		st.ctx.Level()
 	case st.free != nil || st.foreignHeap != nil:
 		st.releaseForeign()
 	}
@@ -88,7 +88,7 @@ func (st *storage) release() {
 }
 
 // pending lists the uses that have not passed. No view is left, so that no new use can be added.
-func (st *storage) pending() []alloc.Use {
+func (st *Storage) pending() []alloc.Use {
 	if st.idle() {
 		return nil
 	}
@@ -117,7 +117,7 @@ func dropRef(count *atomic.Int32) bool {
 // A record that goes back to the pool has nothing of its memory left, and all of its counts are those of a new one.
 
 // unpin drops a pin; the last one recycles the record.
-func (st *storage) unpin() {
+func (st *Storage) unpin() {
 	if !dropRef(&st.pins) {
 		return
 	}
@@ -129,19 +129,19 @@ func (st *storage) unpin() {
 	if st.complaint.Load() != nil {
 		st.complaint.Store(nil)
 	}
-	if st.foreignWork.Load() || st.addressTaken.Load() {
-		st.foreignWork.Store(false)
+	if st.ForeignWork.Load() || st.addressTaken.Load() {
+		st.ForeignWork.Store(false)
 		st.addressTaken.Store(false)
 	}
-	st.traced, st.strings, st.madeIn, st.displaced = nil, nil, 0, 0
-	if st.version.Load() != 0 {
-		st.version.Store(0)
+	st.traced, st.Strings, st.MadeIn, st.displaced = nil, nil, 0, 0
+	if st.Version.Load() != 0 {
+		st.Version.Store(0)
 	}
-	if st.asked.Load() != 0 {
-		st.asked.Store(0)
+	if st.Asked.Load() != 0 {
+		st.Asked.Store(0)
 	}
-	if st.replaced.Load() != 0 {
-		st.replaced.Store(0)
+	if st.Replaced.Load() != 0 {
+		st.Replaced.Store(0)
 	}
 	st.write, st.uses = alloc.Use{}, st.uses[:0]
 	rt.stores.Put(st)
@@ -149,7 +149,7 @@ func (st *storage) unpin() {
 
 // failure is why the contents were not computed; nil where they were, or where the work has not run yet. It
 // exists because a nil *status.Error is not a nil error.
-func (st *storage) failure() error {
+func (st *Storage) failure() error {
 	if e := st.fault.Load(); e != nil {
 		return e
 	}
@@ -159,10 +159,10 @@ func (st *storage) failure() error {
 	return nil
 }
 
-// view is a tensor without a handle: part of a storage with a dtype and a layout. A copy of a view does not
+// View is a tensor without a handle: part of a storage with a dtype and a layout. A copy of a view does not
 // count as a reference: code that stores one retains the storage.
-type view struct {
-	store  *storage
+type View struct {
+	store  *Storage
 	addr   unsafe.Pointer // of the element with all indices zero
 	offset int64          // of that element in the storage, in elements
 	dtype  dtype.DType
@@ -170,60 +170,60 @@ type view struct {
 }
 
 // Store is the memory.
-func (v *view) Store() *storage { return v.store }
+func (v *View) Store() *Storage { return v.store }
 
 // Context is the device of the memory.
-func (v *view) Context() *Context { return v.store.ctx }
+func (v *View) Context() *Context { return v.store.ctx }
 
 // Addr is the address of the element with all indices zero.
-func (v *view) Addr() unsafe.Pointer { return v.addr }
+func (v *View) Addr() unsafe.Pointer { return v.addr }
 
 // Offset is the position of that element in the memory, in elements.
-func (v *view) Offset() int64 { return v.offset }
+func (v *View) Offset() int64 { return v.offset }
 
 // DType is the element type.
-func (v *view) DType() dtype.DType { return v.dtype }
+func (v *View) DType() dtype.DType { return v.dtype }
 
-// part is another view of the same storage, at an offset in elements from v; it is not retained.
-func (v *view) part(offset int64, l *shape.Layout) view {
-	return view{store: v.store, addr: at(v.addr, offset, v.dtype), offset: v.offset + offset, dtype: v.dtype, Layout: *l}
+// Part is another view of the same storage, at an offset in elements from v; it is not retained.
+func (v *View) Part(offset int64, l *shape.Layout) View {
+	return View{store: v.store, addr: at(v.addr, offset, v.dtype), offset: v.offset + offset, dtype: v.dtype, Layout: *l}
 }
 
-// tracedMemory is what a storage without memory stands for in a trace.
-type tracedMemory interface {
+// TracedMemory is what a storage without memory stands for in a trace.
+type TracedMemory interface {
 	// Tracer is the trace that has it.
-	Tracer() tracer
+	Tracer() Tracer
 	// Changes is how often the runtime would have written to the memory since its first contents.
 	Changes() uint32
-	// Identity is one address for what would share memory: see storage.identity.
+	// Identity is one address for what would share memory: see Storage.identity.
 	Identity() unsafe.Pointer
 	// IsView reports whether it is part of what another traced tensor stands for.
 	IsView() bool
 }
 
-// errTraced is the error of a read of elements that a traced tensor does not have.
-func errTraced(who string) error {
+// TracedError is the error of a read of elements that a traced tensor does not have.
+func TracedError(who string) error {
 	return status.Errorf(status.Traced, "[%s] got a tensor of a function that is being traced: it has a dtype and a shape, and no elements, also after the trace; want operators (where, for a condition on elements), x.shape or paddle.shape(x) where a size is meant, the value made outside of the function, or what the function returns", who)
 }
 
-// known refuses storages without memory.
-func (st *storage) known(who string) error {
+// Known refuses storages without memory.
+func (st *Storage) Known(who string) error {
 	if st.traced != nil {
-		return errTraced(who)
+		return TracedError(who)
 	}
 	return nil
 }
 
-// changes is how often the runtime has written to the memory, or would have, since its first contents.
-func (st *storage) changes() uint32 {
+// Changes is how often the runtime has written to the memory, or would have, since its first contents.
+func (st *Storage) Changes() uint32 {
 	if st.traced != nil {
 		return st.traced.Changes()
 	}
-	return st.version.Load()
+	return st.Version.Load()
 }
 
-// sharesWith reports whether two storages are the same memory, or would be.
-func (st *storage) sharesWith(other *storage) bool {
+// SharesWith reports whether two storages are the same memory, or would be.
+func (st *Storage) SharesWith(other *Storage) bool {
 	return st.identity() == other.identity()
 }
 
@@ -231,7 +231,7 @@ func (st *storage) sharesWith(other *storage) bool {
 //
 // A captured tensor and the views that were traced of it have that of the tensor's own storage, so that callers who compare
 // where tensors lie find them equal, as they are when the calls are run.
-func (st *storage) identity() unsafe.Pointer {
+func (st *Storage) identity() unsafe.Pointer {
 	// SAFETY: addresses to compare, never followed; the records do not move.
 	switch {
 	case st.traced != nil:
@@ -241,26 +241,26 @@ func (st *storage) identity() unsafe.Pointer {
 	}
 }
 
-// adoptTraced makes a tensor of a storage without memory, which stands for x in a trace.
-func (c *Context) adoptTraced(x tracedMemory, bytes int64, d dtype.DType, offset int64, l *shape.Layout) (*Tensor, error) {
+// AdoptTraced makes a tensor of a storage without memory, which stands for x in a trace.
+func (c *Context) AdoptTraced(x TracedMemory, bytes int64, d dtype.DType, offset int64, l *shape.Layout) (*Tensor, error) {
 	store := c.rt.newStorage(c, nil, bytes)
 	store.traced = x
-	return c.rt.adopt(&view{store: store, offset: offset, dtype: d, Layout: *l})
+	return c.rt.Adopt(&View{store: store, offset: offset, dtype: d, Layout: *l})
 }
 
-// displace marks a storage; 0 is no device.
-func (st *storage) displace(from int32) {
+// Displace marks a storage; 0 is no device.
+func (st *Storage) Displace(from int32) {
 	if from != 0 {
 		st.displaced = from
 		st.ctx.rt.displaces.Store(true)
 	}
 }
 
-// redisplace gives a storage another mark than it has.
-func (st *storage) redisplace(from int32) {
+// Redisplace gives a storage another mark than it has.
+func (st *Storage) Redisplace(from int32) {
 	st.displaced = 0
-	st.displace(from)
+	st.Displace(from)
 }
 
-// disown makes the view one of no storage, whose reference has gone to another owner.
-func (v *view) disown() { v.store = nil }
+// Disown makes the view one of no storage, whose reference has gone to another owner.
+func (v *View) Disown() { v.store = nil }

@@ -29,14 +29,14 @@ type Stream struct {
 	reported   atomic.Pointer[status.Error] // the last failure that was returned
 	roomWait   atomic.Uint64                // the Wait that Busy returned last
 	closing    atomic.Bool
-	trace      tracer // calls on the stream are traced and not run
+	trace      Tracer // calls on the stream are traced and not run
 }
 
-// tracer takes the calls of a stream that are traced. Operands are of the trace, or have memory.
-type tracer interface {
+// Tracer takes the calls of a stream that are traced. Operands are of the trace, or have memory.
+type Tracer interface {
 	// Context is the device that the program will run on.
 	Context() *Context
-	// Mark is what storage.madeIn is of tensors that the function makes of elements.
+	// Mark is what Storage.MadeIn is of tensors that the function makes of elements.
 	Mark() uint64
 	// IsNumber reports whether the function has made t of elements that no call of the graph changes.
 	IsNumber(t *Tensor) bool
@@ -48,8 +48,8 @@ type tracer interface {
 	RecordDetached(in []Operand, recording bool)
 	// Write adds a call that writes into out. AskOrigin is asked before, and Done records the change.
 	Write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error
-	AskOrigin(c *change, out *Tensor) error
-	Done(c *change, out *Tensor)
+	AskOrigin(c *Change, out *Tensor) error
+	Done(c *Change, out *Tensor)
 	// Copy adds a copy of a tensor, recorded in the mode.
 	Copy(t *Tensor, mode Mode) (*Tensor, error)
 }
@@ -67,23 +67,23 @@ func (c *Context) NewStream() (*Stream, error) {
 	s.bounded, _ = dev.(device.Bounded)
 	s.nameTrack()
 	c.made++
-	c.setOpen(append(slices.Clone(c.open()), s))
+	c.setOpen(append(slices.Clone(c.OpenStreams()), s))
 	return s, nil
 }
 
-// newTracedStream makes a stream whose calls a trace takes. dev gets no work.
-func (c *Context) newTracedStream(dev device.Stream, tr tracer) *Stream {
+// NewTracedStream makes a stream whose calls a trace takes. dev gets no work.
+func (c *Context) NewTracedStream(dev device.Stream, tr Tracer) *Stream {
 	return &Stream{ctx: c, dev: dev, trace: tr}
 }
 
 // Tracer takes the calls on the stream; nil where they are run. The stream is not nil.
-func (s *Stream) Tracer() tracer { return s.trace }
+func (s *Stream) Tracer() Tracer { return s.trace }
 
 // Device is the queue of the device.
 func (s *Stream) Device() device.Stream { return s.dev }
 
-// open are the streams that have not been closed. The slice is never changed: setOpen replaces it.
-func (c *Context) open() []*Stream {
+// OpenStreams are the streams that have not been closed. The slice is never changed: setOpen replaces it.
+func (c *Context) OpenStreams() []*Stream {
 	if all := c.streams.Load(); all != nil {
 		return *all
 	}
@@ -200,7 +200,7 @@ func (s *Stream) Close() error {
 		c.main.fail(e)
 	}
 	c.mu.Lock()
-	if all := c.open(); slices.Contains(all, s) {
+	if all := c.OpenStreams(); slices.Contains(all, s) {
 		c.setOpen(slices.DeleteFunc(slices.Clone(all), func(other *Stream) bool { return other == s }))
 	}
 	c.mu.Unlock()

@@ -94,7 +94,7 @@ func (rt *Runtime) WaitFor(w Wait, d time.Duration) Wait { return rt.waits.slice
 func (c *Context) WaitFor(w Wait, d time.Duration) (Wait, error) {
 	var uses []alloc.Use
 	if w == 0 {
-		for _, s := range c.open() {
+		for _, s := range c.OpenStreams() {
 			uses = append(uses, s.unfinished()...)
 		}
 	}
@@ -151,8 +151,8 @@ func (t *Tensor) WaitFor(w Wait, d time.Duration, writes bool) (Wait, error) {
 func (t *Tensor) Busy(on *Stream) Wait {
 	switch st := t.store; {
 	case !st.ctx.inOrder:
-		return st.ctx.pick(on).busy()
-	case st.foreignWork.Load():
+		return st.ctx.StreamFor(on).busy()
+	case st.ForeignWork.Load():
 		return st.ctx.rt.waits.begin(st.hazards(true))
 	}
 	return 0
@@ -162,7 +162,7 @@ func (t *Tensor) Busy(on *Stream) Wait {
 func (t *Tensor) ReadWait() Wait { return t.store.ctx.rt.waits.begin(t.store.hazards(false)) }
 
 // Busy is the wait with which a call on the device would start, 0 for a call that would not block.
-func (c *Context) Busy(on *Stream) Wait { return c.pick(on).busy() }
+func (c *Context) Busy(on *Stream) Wait { return c.StreamFor(on).busy() }
 
 // More goroutines than CPUs would share them, and each run would hold its memory for longer. On a device with queues a
 // goroutine mostly waits; with two of them one run is submitted while another is computed.
@@ -177,8 +177,8 @@ type started struct {
 	waiting []func() // in the order of enlist; some may have nothing to do any more
 }
 
-// enlist has a run made, which do does: by another goroutine, or in its turn where there are enough of them.
-func (c *Context) enlist(do func()) {
+// Enlist has a run made, which do does: by another goroutine, or in its turn where there are enough of them.
+func (c *Context) Enlist(do func()) {
 	s := &c.started
 	s.mu.Lock()
 	defer s.mu.Unlock()

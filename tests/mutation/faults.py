@@ -435,7 +435,7 @@ FAULTS = [
     Fault(
         "gradients",
         "of a value that is used twice",
-        "core/runtime/backward_sums.go",
+        "core/tape/sums.go",
         "\tlist[h.index] = sum\n",
         "\tlist[h.index] = dy\n\t_ = sum\n",
         f"{RULES} leaves_add_up",
@@ -459,7 +459,7 @@ FAULTS = [
     Fault(
         "gradients",
         "of a traced function whose operand was overwritten",
-        "core/runtime/differentiate.go",
+        "core/trace/differentiate.go",
         "now != r.versions[i] {",
         "now < r.versions[i] {",
         "go test ./core/runtime -run 'Trace|Gradient'",
@@ -467,7 +467,7 @@ FAULTS = [
     Fault(
         "gradients",
         "a handle made under a lock of a node looks at the origin",
-        "core/runtime/gradient.go",
+        "core/tape/gradients.go",
         "\t\tsame, err := g.sameAsSeen()\n",
         "\t\tsame, err := g.Same()\n",
         "go test ./core/runtime -run TestGradientThatShowsItsOwnTensor -timeout 30s",
@@ -476,7 +476,7 @@ FAULTS = [
     Fault(
         "gradients",
         "a retained one is None when it is first read",
-        "core/runtime/gradient.go",
+        "core/tape/gradients.go",
         "\th := t.latest() // which may find that the tensor has changed\n\tif g, err := t.changed.Load().gradient(); g != nil || err != nil {\n\t\treturn g, err\n\t}\n\treturn h.gradient()\n",
         "\tif g, err := t.changed.Load().gradient(); g != nil || err != nil {\n\t\treturn g, err\n\t}\n\treturn t.latest().gradient()\n",
         "pytest tests/python/test_gradients.py -k retained_gradient_is_there_at_once",
