@@ -324,7 +324,7 @@ func (c *call) describe(t *runtime.Tensor, to *C.described) {
 func describe(t *runtime.Tensor, to *C.described) {
 	p, n := t.Place(), t.Rank
 	to.handle, to.late = C.uint64_t(t.Handle()), 0
-	to.head = [4]C.int32_t{C.int32_t(t.DType()), C.int32_t(n), C.int32_t(p.Kind), C.int32_t(p.Index)}
+	to.head = [4]C.int32_t{C.int32_t(t.DType), C.int32_t(n), C.int32_t(p.Kind), C.int32_t(p.Index)}
 	for i := range n {
 		to.layout[i], to.layout[n+i] = C.int64_t(t.Dims[i]), C.int64_t(t.Strides[i])
 	}

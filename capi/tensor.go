@@ -223,11 +223,11 @@ func goTensorGetInfo(handle, on C.uint64_t, info *C.pmps_tensor_info) C.fault {
 	return onTensor("tensor_get_info", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		l := &t.Layout
 		full := C.pmps_tensor_info{
-			dtype:      C.int32_t(t.DType()),
+			dtype:      C.int32_t(t.DType),
 			rank:       C.int32_t(l.Rank),
 			place:      cPlace(t.Place()),
 			numel:      C.int64_t(l.Numel()),
-			offset:     C.int64_t(t.Offset()),
+			offset:     C.int64_t(t.Offset),
 			storage_id: C.uint64_t(t.StorageID()),
 			traced:     C.bool(t.Traced()),
 			made_here:  C.bool(trace.IsMadeHere(traceOf(on), t)),

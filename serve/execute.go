@@ -148,7 +148,7 @@ func read(t *runtime.Tensor, jobs []*job) ([]byte, error) {
 		return execute.Strings(t)
 	}
 	// The memory belongs to the responses, so it is another one for each batch.
-	size := int64(t.Numel()) * int64(t.DType().Size())
+	size := int64(t.Numel()) * int64(t.DType.Size())
 	m := newMemory(size, len(jobs))
 	if m == nil {
 		data := make([]byte, size)
@@ -173,8 +173,8 @@ func wanted(jobs []*job, name string) bool {
 // checkOutput refuses a result that the configuration does not describe, or that cannot be divided.
 func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 	dims := t.Shape.Slice()
-	if t.DType() != p.kind.DType() || execute.HasStrings(t) != (p.kind == tensors.Bytes) {
-		return Errorf(Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType(), p.kind.ConfigName())
+	if t.DType != p.kind.DType() || execute.HasStrings(t) != (p.kind == tensors.Bytes) {
+		return Errorf(Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType, p.kind.ConfigName())
 	}
 	// A model may be wrong about what it declares; clients must not get shapes that the metadata exclude.
 	inner, want := dims, p.dims

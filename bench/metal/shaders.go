@@ -335,7 +335,7 @@ func (m *machine) count(c *shaderCase, run func(in []runtime.Operand) ([]*runtim
 	// Some operators answer indices, too.
 	result := int64(0)
 	for _, y := range ys {
-		result += y.Layout.Numel() * y.DType().Size()
+		result += y.Layout.Numel() * y.DType.Size()
 		defer m.rt.Free(y.Handle()) // when the table's line is made
 	}
 	if err := m.gpu.Synchronize(); err != nil {

@@ -30,7 +30,7 @@ type Variable struct {
 // Push adds a value and returns its number; that of a tensor has the tensor's type.
 func (c *Calculator) Push(v Variable) op.Var {
 	if v.Tensor != nil {
-		v.Type = op.Type{DType: v.Tensor.DType(), Shape: v.Tensor.Shape}
+		v.Type = op.Type{DType: v.Tensor.DType, Shape: v.Tensor.Shape}
 	}
 	c.vars = append(c.vars, v)
 	return op.Var(len(c.vars) - 1)
@@ -100,7 +100,7 @@ func (c *Calculator) Free() {
 			c.Runtime.Free(x.Tensor.Handle())
 		case x.held:
 			x.Tensor.ForgetHistory()
-			x.Tensor.Store().Release()
+			x.Tensor.Store.Release()
 		}
 	}
 }
@@ -141,10 +141,10 @@ func (c *Calculator) value(n *runtime.Node, k *runtime.NodeValue, i int, from *r
 	if k.Context == nil {
 		return c.Number(k.Number), nil
 	}
-	if k.View.Store() == nil {
+	if k.View.Store == nil {
 		return c.Push(Variable{Type: k.Type}), nil
 	}
-	if now := k.View.Store().Changes(); now != k.Version {
+	if now := k.View.Store.Changes(); now != k.Version {
 		what := "operand " + string(rune('0'+min(i, 9)))
 		if i < 0 {
 			what = "result"
@@ -152,7 +152,7 @@ func (c *Calculator) value(n *runtime.Node, k *runtime.NodeValue, i int, from *r
 		return op.NoVar, status.Errorf(status.Invalid, "[%s] its %s, which the gradient reads, was changed in place after the call (version %d; want %d); want a copy to change", n.Row.Name, what, now, k.Version)
 	}
 	t := &runtime.Tensor{View: k.View}
-	t.Store().Retain()
+	t.Store.Retain()
 	if c.Mode.Has(runtime.Recording) {
 		t.InheritHistory(from)
 	}

@@ -52,18 +52,18 @@ func callAs(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs,
 		return nil, err
 	}
 	if on.Traces() {
-		if on.Tracer().Folds(row, in, c) {
+		if on.Tracer.Folds(row, in, c) {
 			made, err := callAs(rt, row, in, at, nil, nil, mode)
 			for _, t := range made {
-				t.Store().MadeIn = on.Tracer().Mark()
+				t.Store.MadeIn = on.Tracer.Mark()
 			}
 			return made, err
 		}
-		made, err := on.Tracer().Call(row, in, at, c)
+		made, err := on.Tracer.Call(row, in, at, c)
 		if err != nil {
 			return nil, err
 		}
-		on.Tracer().RecordDetached(in, recording)
+		on.Tracer.RecordDetached(in, recording)
 		if !recording {
 			return made, nil
 		}
@@ -122,8 +122,8 @@ func callIntoAs(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.At
 	if err := row.Fill(at); err != nil {
 		return err
 	}
-	c, err := locate(rt, row, in, out.Context(), on)
-	if rt.Displaces() && (err != nil || c != out.Context() || apart(in, c)) {
+	c, err := locate(rt, row, in, out.Store.Context, on)
+	if rt.Displaces() && (err != nil || c != out.Store.Context || apart(in, c)) {
 		if ok, err := callIntoGathered(rt, row, in, at, out, on, mode); ok {
 			return err
 		}
@@ -131,8 +131,8 @@ func callIntoAs(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.At
 	if err != nil {
 		return err
 	}
-	if c != out.Context() {
-		return status.Errorf(status.Invalid, "[%s] the inputs are on %s and the output on %s; want one place", row.Name, c.Place(), out.Context().Place())
+	if c != out.Store.Context {
+		return status.Errorf(status.Invalid, "[%s] the inputs are on %s and the output on %s; want one place", row.Name, c.Place(), out.Store.Context.Place())
 	}
 	if err := runtime.Writable(row.Name, &out.View); err != nil {
 		return err
@@ -140,7 +140,7 @@ func callIntoAs(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.At
 	if err := untraced(row.Name, []runtime.Operand{{Tensor: out}}, on); err != nil {
 		return err
 	}
-	if on.Traces() && on.Tracer().FoldsInto(row, in, c, out) {
+	if on.Traces() && on.Tracer.FoldsInto(row, in, c, out) {
 		return callIntoAs(rt, row, in, at, out, nil, mode)
 	}
 	change, err := Changing(rt, row, in, at, out, mode)
@@ -158,12 +158,12 @@ func callIntoAs(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.At
 func write(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs, c *runtime.Context, out *runtime.Tensor, change *runtime.Change, on *runtime.Stream, mode runtime.Mode) error {
 	defer change.Drop()
 	if on.Traces() {
-		if err := on.Tracer().AskOrigin(change, out); err != nil {
+		if err := on.Tracer.AskOrigin(change, out); err != nil {
 			return err
 		}
-		err := on.Tracer().Write(row, in, at, c, out)
+		err := on.Tracer.Write(row, in, at, c, out)
 		if err == nil {
-			on.Tracer().Done(change, out)
+			on.Tracer.Done(change, out)
 		}
 		return err
 	}
@@ -191,25 +191,25 @@ func locate(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, where *runti
 	}
 	var c *runtime.Context
 	if on.Traces() && displacement(in) != 0 {
-		c = on.Tracer().Context() // which reads them there
+		c = on.Tracer.Context() // which reads them there
 	}
 	for i := range in {
 		t := in[i].Tensor
 		switch {
-		case t == nil || t.Context() == c:
-		case t.Store().Displacement() != 0 && on.Traces():
-		case c == nil || c == rt.CPU() && allScalars(in[:i]):
-			c = t.Context()
-		case t.Context() == rt.CPU() && t.Rank == 0:
+		case t == nil || t.Store.Context == c:
+		case t.Store.Displacement != 0 && on.Traces():
+		case c == nil || c == rt.CPU && allScalars(in[:i]):
+			c = t.Store.Context
+		case t.Store.Context == rt.CPU && t.Rank == 0:
 		default:
-			return nil, status.Errorf(status.Invalid, "[%s] got tensors on %s and on %s; want one place (move one with .to() or .cpu())", row.Name, c.Place(), t.Context().Place())
+			return nil, status.Errorf(status.Invalid, "[%s] got tensors on %s and on %s; want one place (move one with .to() or .cpu())", row.Name, c.Place(), t.Store.Context.Place())
 		}
 	}
 	if c == nil {
 		c = where
 	}
 	if c == nil {
-		c = rt.CPU()
+		c = rt.CPU
 	}
 	return c, nil
 }
@@ -227,7 +227,7 @@ func allScalars(in []runtime.Operand) bool {
 // untraced refuses operands that are traced, for calls on other streams than that of their trace.
 func untraced(who string, in []runtime.Operand, on *runtime.Stream) error {
 	for i := range in {
-		if t := in[i].Tensor; t != nil && t.Store().Traced() != nil && (on == nil || on.Tracer() != t.Store().Traced().Tracer()) {
+		if t := in[i].Tensor; t != nil && t.Store.Traced != nil && (on == nil || on.Tracer != t.Store.Traced.Tracer()) {
 			return status.Errorf(status.Traced, "[%s] operand %d is a tensor of a function that was traced, and this call is outside of it; want what the function returns", who, i)
 		}
 	}

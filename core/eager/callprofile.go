@@ -113,5 +113,5 @@ func appendDims(text []byte, t *runtime.Tensor) []byte {
 }
 
 func appendDType(text []byte, t *runtime.Tensor) []byte {
-	return strconv.AppendQuote(text, t.DType().String())
+	return strconv.AppendQuote(text, t.DType.String())
 }

@@ -23,7 +23,7 @@ func complexParts(t *runtime.Tensor) (*runtime.Tensor, error) {
 	}
 	v.Dims[v.Rank], v.Strides[v.Rank] = 1, 1
 	v.Rank++
-	if err := v.LookAs(t.DType().Part()); err != nil {
+	if err := v.LookAs(t.DType.Part()); err != nil {
 		return nil, err
 	}
 	return t.ShareView(&v)
@@ -45,7 +45,7 @@ func complexWhole(t *runtime.Tensor, d dtype.DType) (*runtime.Tensor, error) {
 func onParts(rt *runtime.Runtime, row *op.Row, in []*runtime.Tensor, at op.Attrs, on *runtime.Stream) (*runtime.Tensor, error) {
 	operands := make([]runtime.Operand, len(in))
 	for i, t := range in {
-		if !t.DType().IsComplex() {
+		if !t.DType.IsComplex() {
 			operands[i].Tensor = t
 			continue
 		}
@@ -61,7 +61,7 @@ func onParts(rt *runtime.Runtime, row *op.Row, in []*runtime.Tensor, at op.Attrs
 		return nil, err
 	}
 	defer rt.Free(made[0].Handle())
-	return complexWhole(made[0], in[0].DType())
+	return complexWhole(made[0], in[0].DType)
 }
 
 func tensorsOf(in []runtime.Operand) []*runtime.Tensor {
@@ -75,7 +75,7 @@ func tensorsOf(in []runtime.Operand) []*runtime.Tensor {
 // OnComplex runs the calls on complex tensors that rows say as calls on their parts. It reports whether this was one. In mode
 // Recording it is recorded as the call that the rule made.
 func (c *Calculator) OnComplex(row *op.Row, in []runtime.Operand, at op.Attrs) (made []*runtime.Tensor, done bool, err error) {
-	if len(in) == 0 || in[0].Tensor == nil || !in[0].Tensor.DType().IsComplex() {
+	if len(in) == 0 || in[0].Tensor == nil || !in[0].Tensor.DType.IsComplex() {
 		return nil, false, nil
 	}
 	x := in[0].Tensor
@@ -105,7 +105,7 @@ func (c *Calculator) OnComplex(row *op.Row, in []runtime.Operand, at op.Attrs) (
 
 // ZerosLike is zeros of the dtype and shape of a tensor, on its device.
 func ZerosLike(rt *runtime.Runtime, t *runtime.Tensor) (*runtime.Tensor, error) {
-	c := Calculator{Runtime: rt, Context: t.Context()}
+	c := Calculator{Runtime: rt, Context: t.Store.Context}
 	defer c.Free()
 	calls := op.Calls{Calculator: &c}
 	zeros := calls.Full(c.Push(Variable{Operand: runtime.Operand{Tensor: t}}), 0)
@@ -117,7 +117,7 @@ func ZerosLike(rt *runtime.Runtime, t *runtime.Tensor) (*runtime.Tensor, error) 
 
 // Zeros are zeros of a type, on a device.
 func Zeros(t *op.Type, c *runtime.Context) (*runtime.Tensor, error) {
-	made, err := Call(c.Runtime(), fill, nil, op.Attrs{
+	made, err := Call(c.Runtime, fill, nil, op.Attrs{
 		op.FullShape: {Kind: op.Ints, Ints: t.Shape.Slice()}, op.FullFillValue: {Kind: op.Float},
 		op.FullDtype: {Kind: op.DType, I: int64(t.DType)},
 	}, c, nil)

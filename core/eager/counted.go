@@ -19,12 +19,12 @@ func countRows(e *runtime.EagerCall, r *runtime.Recipe, in []runtime.Operand, wh
 		return r, nil
 	}
 	row := op.ByID(e.Row.Counter)
-	made, err := callAs(e.Stream.Context().Runtime(), row, in, make(op.Attrs, len(row.Attrs)), where, on, mode|runtime.Profiled)
+	made, err := callAs(e.Stream.Context().Runtime, row, in, make(op.Attrs, len(row.Attrs)), where, on, mode|runtime.Profiled)
 	if err != nil {
 		return nil, err
 	}
 	t := made[0]
-	defer t.Context().Runtime().Free(t.Handle())
+	defer t.Store.Context.Runtime.Free(t.Handle())
 	n, err := t.ScalarValue()
 	if err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ func CastTo(d dtype.DType) op.Attrs { return op.Attrs{op.CastDtype: {Kind: op.DT
 // displacement is the first mark among the operands, 0 where there is none.
 func displacement(in []runtime.Operand) int32 {
 	for i := range in {
-		if t := in[i].Tensor; t != nil && t.Store().Displacement() != 0 {
-			return t.Store().Displacement()
+		if t := in[i].Tensor; t != nil && t.Store.Displacement != 0 {
+			return t.Store.Displacement
 		}
 	}
 	return 0
@@ -45,7 +45,7 @@ func inheritDisplacement(in []runtime.Operand, made []*runtime.Tensor) {
 		return
 	}
 	for _, t := range made {
-		if st := t.Store(); st.Context().Place().Kind == place.CPUKind && st.Displacement() == 0 && !sharedWith(in, st) {
+		if st := t.Store; st.Context.Place().Kind == place.CPUKind && st.Displacement == 0 && !sharedWith(in, st) {
 			st.Displace(from)
 		}
 	}
@@ -53,7 +53,7 @@ func inheritDisplacement(in []runtime.Operand, made []*runtime.Tensor) {
 
 func sharedWith(in []runtime.Operand, st *runtime.Storage) bool {
 	for i := range in {
-		if t := in[i].Tensor; t != nil && t.Store() == st {
+		if t := in[i].Tensor; t != nil && t.Store == st {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func sharedWith(in []runtime.Operand, st *runtime.Storage) bool {
 // number of that dtype.
 func apart(in []runtime.Operand, c *runtime.Context) bool {
 	for i := range in {
-		if t := in[i].Tensor; t != nil && t.Context() != c && t.Store().Displacement() != 0 && c.Supports("", t.DType()) != nil {
+		if t := in[i].Tensor; t != nil && t.Store.Context != c && t.Store.Displacement != 0 && c.Supports("", t.DType) != nil {
 			return true
 		}
 	}
@@ -100,7 +100,7 @@ func gather(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, out *runtime
 	caller := In(rt, mode)
 	for i := range in {
 		t := in[i].Tensor
-		if t == nil || t.Context() == to || t.Context() == rt.CPU() && t.Store().Displacement() == 0 {
+		if t == nil || t.Store.Context == to || t.Store.Context == rt.CPU && t.Store.Displacement == 0 {
 			continue
 		}
 		u, err := caller.Carry(t, to, on)
@@ -108,7 +108,7 @@ func gather(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, out *runtime
 			g.free()
 			return g, false, err
 		}
-		u.Store().Displace(from)
+		u.Store.Displace(from)
 		g.in[i].Tensor, g.made = u, append(g.made, u)
 	}
 	return g, true, nil
@@ -124,45 +124,45 @@ func meeting(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, out *runtim
 		if t == nil {
 			continue
 		}
-		complexes = complexes || t.Store().Displacement() != 0 && t.DType().IsComplex()
+		complexes = complexes || t.Store.Displacement != 0 && t.DType.IsComplex()
 		switch {
-		case t.Context() != rt.CPU() && to != nil && to != t.Context(), t.Store().Traced() != nil:
+		case t.Store.Context != rt.CPU && to != nil && to != t.Store.Context, t.Store.Traced != nil:
 			return nil, 0, false
-		case t.Context() != rt.CPU():
-			to = t.Context()
-		case t.Rank > 0 && t.Store().Displacement() == 0 && out == nil:
+		case t.Store.Context != rt.CPU:
+			to = t.Store.Context
+		case t.Rank > 0 && t.Store.Displacement == 0 && out == nil:
 			return nil, 0, false
 		}
 	}
 	switch {
-	case out != nil && out.Context() == rt.CPU():
-		return rt.CPU(), out.Store().Displacement(), out.Store().Displacement() != 0
-	case out != nil && (from == 0 || to != nil && to != out.Context()):
+	case out != nil && out.Store.Context == rt.CPU:
+		return rt.CPU, out.Store.Displacement, out.Store.Displacement != 0
+	case out != nil && (from == 0 || to != nil && to != out.Store.Context):
 		return nil, 0, false
 	case out != nil:
-		to = out.Context()
+		to = out.Store.Context
 	case to == nil || from == 0:
 		return nil, 0, false
 	}
 	if complexes && row != runtime.AssignRow { // which drops imaginary parts
-		return rt.CPU(), from, out == nil
+		return rt.CPU, from, out == nil
 	}
 	return to, 0, true
 }
 
 // DTypeOn is the dtype of a tensor on a device: float32 for one that is displaced from it, because of its dtype.
 func DTypeOn(t *runtime.Tensor, c *runtime.Context) dtype.DType {
-	if t.Store().Displacement() != 0 && !t.DType().IsComplex() && c.Supports("", t.DType()) != nil {
+	if t.Store.Displacement != 0 && !t.DType.IsComplex() && c.Supports("", t.DType) != nil {
 		return dtype.Float32
 	}
-	return t.DType()
+	return t.DType
 }
 
 // DisplacedLike marks a tensor that was just made as another one is.
 func DisplacedLike(t *runtime.Tensor) func(made *runtime.Tensor, err error) (*runtime.Tensor, error) {
 	return func(made *runtime.Tensor, err error) (*runtime.Tensor, error) {
 		if err == nil {
-			made.Store().Displace(t.Store().Displacement())
+			made.Store.Displace(t.Store.Displacement)
 		}
 		return made, err
 	}
@@ -171,7 +171,7 @@ func DisplacedLike(t *runtime.Tensor) func(made *runtime.Tensor, err error) (*ru
 // readIn makes the operands of a traced call what they are to the trace of a device.
 func readIn(n *runtime.Node, c *runtime.Context, in []runtime.Operand) {
 	for i := range in {
-		if t := in[i].Tensor; t != nil && t.Store().Displacement() != 0 && c != c.Runtime().CPU() {
+		if t := in[i].Tensor; t != nil && t.Store.Displacement != 0 && c != c.Runtime.CPU {
 			k := &n.In[i]
 			k.DType, k.Context, k.Displaced = DTypeOn(t, c), c, 0
 		}
@@ -183,7 +183,7 @@ func readIn(n *runtime.Node, c *runtime.Context, in []runtime.Operand) {
 
 // Carry copies a tensor to another device, as float32 if that device lacks its dtype.
 func (c Caller) Carry(t *runtime.Tensor, to *runtime.Context, on *runtime.Stream) (*runtime.Tensor, error) {
-	if to.Supports(CastRow.Name, t.DType()) == nil {
+	if to.Supports(CastRow.Name, t.DType) == nil {
 		return c.To(t, to, true, on)
 	}
 	cast, err := c.Call(CastRow, []runtime.Operand{{Tensor: t}}, CastTo(dtype.Float32), nil, on)
@@ -218,12 +218,12 @@ func callIntoGathered(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at
 // Bring is To for a place that may be the CPU of displaced tensors: from is the mark of the result, 0 for none. A tensor on the CPU
 // with another mark is copied, because views share theirs.
 func (c Caller) Bring(t *runtime.Tensor, to *runtime.Context, from int32, copy bool, on *runtime.Stream) (*runtime.Tensor, error) {
-	if to != c.CPU() || t.Store().Traced() != nil || t.Context() == to && t.Store().Displacement() == from && !copy {
+	if to != c.CPU || t.Store.Traced != nil || t.Store.Context == to && t.Store.Displacement == from && !copy {
 		return c.To(t, to, copy, on)
 	}
 	u, err := c.To(t, to, true, on)
 	if err == nil {
-		u.Store().Redisplace(from) // the mark may be that of its operand, where it is a call
+		u.Store.Redisplace(from) // the mark may be that of its operand, where it is a call
 	}
 	return u, err
 }

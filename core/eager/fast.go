@@ -17,8 +17,8 @@ func Unary(rt *runtime.Runtime, row *op.Row, x *runtime.Tensor, on *runtime.Stre
 
 func unary(rt *runtime.Runtime, row *op.Row, x *runtime.Tensor, on *runtime.Stream, mode runtime.Mode) (*runtime.Tensor, error) {
 	in := runtime.Operand{Tensor: x}
-	if out := row.Direct(x.DType()); out != dtype.Invalid && len(row.In) == 1 && !watches(mode, x) && !on.Traces() {
-		s := x.Context().StreamFor(on)
+	if out := row.Direct(x.DType); out != dtype.Invalid && len(row.In) == 1 && !watches(mode, x) && !on.Traces() {
+		s := x.Store.Context.StreamFor(on)
 		if profile.On() {
 			return directProfiled(s, row, out, &x.View, &in, nil, mode)
 		}
@@ -34,11 +34,11 @@ func Binary(rt *runtime.Runtime, row *op.Row, x, y runtime.Operand, on *runtime.
 
 func binary(rt *runtime.Runtime, row *op.Row, x, y *runtime.Operand, on *runtime.Stream, mode runtime.Mode) (*runtime.Tensor, error) {
 	if t := alike(row, x, y); t != nil && !watches(mode, x.Tensor) && !watches(mode, y.Tensor) && !on.Traces() {
-		s := t.Context().StreamFor(on)
+		s := t.Store.Context.StreamFor(on)
 		if profile.On() {
-			return directProfiled(s, row, row.Direct(t.DType()), &t.View, x, y, mode)
+			return directProfiled(s, row, row.Direct(t.DType), &t.View, x, y, mode)
 		}
-		return s.RunDirect(row, row.Direct(t.DType()), &t.View, x, y, mode)
+		return s.RunDirect(row, row.Direct(t.DType), &t.View, x, y, mode)
 	}
 	return first(rt, row, on, mode, *x, *y)
 }
@@ -51,18 +51,18 @@ func alike(row *op.Row, x, y *runtime.Operand) *runtime.Tensor {
 	case a == nil && b == nil || len(row.In) != 2:
 		return nil
 	case a == nil:
-		if !takesDType(row, &x.Value, b.DType()) {
+		if !takesDType(row, &x.Value, b.DType) {
 			return nil
 		}
 		a = b
 	case b == nil:
-		if !takesDType(row, &y.Value, a.DType()) {
+		if !takesDType(row, &y.Value, a.DType) {
 			return nil
 		}
-	case a.DType() != b.DType() || a.Shape != b.Shape || a.Context() != b.Context():
+	case a.DType != b.DType || a.Shape != b.Shape || a.Store.Context != b.Store.Context:
 		return nil
 	}
-	if row.Direct(a.DType()) == dtype.Invalid {
+	if row.Direct(a.DType) == dtype.Invalid {
 		return nil
 	}
 	return a

@@ -13,7 +13,7 @@ import (
 
 // watches reports whether a call with this operand may be recorded or traced, for paths that do neither.
 func watches(m runtime.Mode, t *runtime.Tensor) bool {
-	return t != nil && (m&runtime.Recording != 0 && t.LatestHistory() != nil || t.Store().Traced() != nil)
+	return t != nil && (m&runtime.Recording != 0 && t.LatestHistory() != nil || t.Store.Traced != nil)
 }
 
 // records reports whether a call is to be recorded, and refuses one whose operands are not what they were.
@@ -30,7 +30,7 @@ func records(row *op.Row, in []runtime.Operand, mode runtime.Mode) (bool, error)
 			continue
 		}
 		asked = true
-		if h.Opaque && h.Version != in[i].Tensor.Store().Changes() {
+		if h.Opaque && h.Version != in[i].Tensor.Store.Changes() {
 			return false, status.Errorf(status.Invalid, "[%s] operand %d is what a PyLayer returned, a view of memory that was changed in place since; want the view made anew", row.Name, i)
 		}
 	}
@@ -46,7 +46,7 @@ func records(row *op.Row, in []runtime.Operand, mode runtime.Mode) (bool, error)
 // Everything that a node keeps is a view with a reference to its storage. Nothing is copied: a value that is overwritten
 // before the backward pass is found by its version.
 func record(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs, out []*runtime.Tensor) ([]*runtime.Tensor, error) {
-	if !slices.ContainsFunc(out, func(t *runtime.Tensor) bool { return runtime.Differentiable(t.DType()) }) {
+	if !slices.ContainsFunc(out, func(t *runtime.Tensor) bool { return runtime.Differentiable(t.DType) }) {
 		return out, nil
 	}
 	if row.Grad.Rule == nil {
@@ -62,13 +62,13 @@ func record(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs,
 	n := runtime.NewNode(row, slices.Clone(at))
 	n.KeepOperands(in)
 	if out[0].Traced() {
-		readIn(n, out[0].Context(), in)
+		readIn(n, out[0].Store.Context, in)
 	}
 	for i, t := range out {
 		n.KeepResult(i, t)
 	}
 	for i, t := range out {
-		if runtime.Differentiable(t.DType()) {
+		if runtime.Differentiable(t.DType) {
 			t.InheritHistory(&runtime.History{Node: n, Index: i})
 		}
 	}
@@ -82,8 +82,8 @@ func withoutGradient(name string) error {
 // share notes whether a result of a function of the caller shares memory with an operand.
 func share(h *runtime.History, t *runtime.Tensor, in []runtime.Operand) {
 	for i := range in {
-		if x := in[i].Tensor; x != nil && x.Store().SharesWith(t.Store()) {
-			h.Opaque, h.Version = true, t.Store().Changes()
+		if x := in[i].Tensor; x != nil && x.Store.SharesWith(t.Store) {
+			h.Opaque, h.Version = true, t.Store.Changes()
 		}
 	}
 }
@@ -115,7 +115,7 @@ func Apply(rt *runtime.Runtime, f *runtime.Function, in, out []*runtime.Tensor) 
 		n.KeepResult(i, t)
 	}
 	for i, t := range out {
-		if runtime.Differentiable(t.DType()) {
+		if runtime.Differentiable(t.DType) {
 			h := &runtime.History{Node: n, Index: i}
 			share(h, t, operands)
 			t.InheritHistory(h)
@@ -127,10 +127,10 @@ func Apply(rt *runtime.Runtime, f *runtime.Function, in, out []*runtime.Tensor) 
 //
 // A move is a node of its own kind and no row: its gradient is the move back.
 func (c Caller) To(t *runtime.Tensor, to *runtime.Context, copy bool, on *runtime.Stream) (*runtime.Tensor, error) {
-	if t.Store().Traced() != nil {
+	if t.Store.Traced != nil {
 		return t.ToTraced(to, copy, c.mode)
 	}
-	if to == t.Context() && watches(c.mode, t) {
+	if to == t.Store.Context && watches(c.mode, t) {
 		if !copy {
 			return t.Same()
 		}
@@ -157,7 +157,7 @@ func (c Caller) To(t *runtime.Tensor, to *runtime.Context, copy bool, on *runtim
 // Basic indexing is no operator of the table, because it takes a shorter way. It is recorded as the slice that it amounts to;
 // axes of one element that come or go do not matter to the gradient.
 func (c Caller) Index(t *runtime.Tensor, items []runtime.IndexItem, on *runtime.Stream) (*runtime.Tensor, error) {
-	if t.Store().Traced() != nil || on.Traces() {
+	if t.Store.Traced != nil || on.Traces() {
 		return c.indexTraced(t, items, on)
 	}
 	if !watches(c.mode, t) {
@@ -219,7 +219,7 @@ func (c Caller) indexTraced(t *runtime.Tensor, items []runtime.IndexItem, on *ru
 	if err := untraced(slicing.Name, []runtime.Operand{{Tensor: t}}, on); err != nil {
 		return nil, err
 	}
-	if on.Traces() && on.Tracer().IsNumber(t) {
+	if on.Traces() && on.Tracer.IsNumber(t) {
 		return t.Index(items)
 	}
 	v, err := t.Index(items) // a layout without memory
@@ -279,12 +279,12 @@ func Changing(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attr
 		return c, status.Errorf(status.Invalid, "[%s] the output is a view of a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
 	case h != nil && h.Opaque:
 		return c, status.Errorf(status.Unsupported, "[%s] the output is what a PyLayer returns and shares memory with its operand; want a copy to change", row.Name)
-	case asked && runtime.Differentiable(out.DType()) && (o == nil && out.IsView || o != nil && o.Bits):
+	case asked && runtime.Differentiable(out.DType) && (o == nil && out.IsView || o != nil && o.Bits):
 		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a tensor of another dtype, whose gradient would be lost; want that tensor changed", row.Name)
 	case (asked || whole != nil) && o != nil && o.Refs.Load() > 1 && !o.IsContiguous():
 		return c, status.Errorf(status.Unsupported, "[%s] the output is, or has, a view of a tensor that is not contiguous, and gradients cannot pass between them; want x.contiguous() first", row.Name)
 	}
-	if !asked || !runtime.Differentiable(out.DType()) {
+	if !asked || !runtime.Differentiable(out.DType) {
 		switch {
 		case o != nil && !o.Covers(out):
 			c.Constant = o.Matters()

@@ -20,7 +20,7 @@ func (p *Program) Accepts(in []*runtime.Tensor, recording, recorded bool) bool {
 	}
 	for i, t := range in {
 		want := &p.AllInputs[i]
-		if t.DType() != want.DType || t.Shape != want.Shape && !p.Open || t.Context() != p.ctx || recording && t.Asks() != p.Asked[i] {
+		if t.DType != want.DType || t.Shape != want.Shape && !p.Open || t.Store.Context != p.ctx || recording && t.Asks() != p.Asked[i] {
 			return false
 		}
 	}
@@ -31,15 +31,15 @@ func (p *Program) Accepts(in []*runtime.Tensor, recording, recorded bool) bool {
 // and in mode recording the same ones ask for gradients.
 func (p *Program) upToDate(recording bool) bool {
 	for i, t := range p.CapturedInputs {
-		if recording && t.Store().Asked.Load() != p.AskedAt[i] { // frozen weights that are trained now
+		if recording && t.Store.Asked.Load() != p.AskedAt[i] { // frozen weights that are trained now
 			return false
 		}
-		if t.Store().Replaced.Load() != p.ReplacedAt[i] {
+		if t.Store.Replaced.Load() != p.ReplacedAt[i] {
 			return false
 		}
 	}
 	for i, t := range p.ReadTensors {
-		if t.Store().Version.Load() != p.ReadVersions[i] {
+		if t.Store.Version.Load() != p.ReadVersions[i] {
 			return false
 		}
 	}

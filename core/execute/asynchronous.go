@@ -148,7 +148,7 @@ func (r *Run) compute() (results []*runtime.Tensor, err error) {
 // settle waits until results have been computed. It returns the first failure, and frees all of them then.
 func settle(rt *runtime.Runtime, made []*runtime.Tensor) (first error) {
 	for _, t := range made {
-		if err := t.Store().Wait(false); first == nil {
+		if err := t.Store.Wait(false); first == nil {
 			first = err
 		}
 	}

@@ -54,7 +54,7 @@ func (x *compiled) Close() error {
 		}
 	}
 	for i := range x.constants {
-		x.constants[i].Store().Release()
+		x.constants[i].Store.Release()
 	}
 	return first
 }
@@ -196,12 +196,12 @@ func (x *compiled) reads() []bool {
 func (p *Program) constant(k *op.Const, read bool, v *runtime.View) error {
 	// SAFETY: the constant keeps its memory, and a source that has mapped it is closed after the last run.
 	here, s := unsafe.Pointer(unsafe.SliceData(k.Bytes)), k.Shape
-	inPlace := !read || p.ctx == p.ctx.Runtime().CPU() && uintptr(here)%device.PlanAlign == 0
+	inPlace := !read || p.ctx == p.ctx.Runtime.CPU && uintptr(here)%device.PlanAlign == 0
 	switch {
 	case p.loadedConstant(k, inPlace, v): // never one that is Local
 		return nil
 	case inPlace:
-		*v = p.ctx.Runtime().HostView(k.Bytes, k.DType, &s)
+		*v = p.ctx.Runtime.HostView(k.Bytes, k.DType, &s)
 	default:
 		made, err := p.ctx.EmptyView("program", k.DType, &s, nil) // without the lock: it may call the program's owner
 		if err != nil {
@@ -226,21 +226,21 @@ func (p *Program) loadedConstant(k *op.Const, anywhere bool, v *runtime.View) bo
 	defer p.mu.Unlock()
 	has, ok := p.loaded[k]
 	// SAFETY: addresses are compared, nothing is read.
-	if ok && (anywhere || has.Addr() != unsafe.Pointer(unsafe.SliceData(k.Bytes))) {
-		if v.Store() != nil {
-			v.Store().Release() // another goroutine was faster
+	if ok && (anywhere || has.Addr != unsafe.Pointer(unsafe.SliceData(k.Bytes))) {
+		if v.Store != nil {
+			v.Store.Release() // another goroutine was faster
 		}
 		*v = has
 	} else {
-		if v.Store() == nil {
+		if v.Store == nil {
 			return false
 		}
 		if ok { // runs did not read it, and now they do
-			has.Store().Release()
+			has.Store.Release()
 		}
 		p.loaded[k] = *v
 	}
-	v.Store().Retain()
+	v.Store.Retain()
 	return true
 }
 
@@ -282,7 +282,7 @@ func (p *Program) evaluate(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const
 			}
 		}
 	}
-	out, err := Fold(p.ctx.Runtime(), row, at, in)
+	out, err := Fold(p.ctx.Runtime, row, at, in)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +321,7 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 		return made, nil
 	}
 	shaped := &op.Const{Type: op.Type{DType: y.DType, Shape: dims}, Bytes: y.Bytes}
-	out, err := foldPair(p.ctx.Runtime(), row, x, shaped)
+	out, err := foldPair(p.ctx.Runtime, row, x, shaped)
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +344,7 @@ func (p *Program) combine(row *op.Row, x, y *op.Const, dims shape.Shape) (*op.Co
 // Constant is a copy of the tensor's elements for a graph, in memory of Go. It waits for the work that computes
 // them.
 func Constant(t *runtime.Tensor) (*op.Const, error) {
-	c, err := newConstant(t.Context().Runtime(), &op.Type{DType: t.DType(), Shape: t.Shape})
+	c, err := newConstant(t.Store.Context.Runtime, &op.Type{DType: t.DType, Shape: t.Shape})
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func Fold(rt *runtime.Runtime, row *op.Row, at op.Attrs, in []op.Known) ([]*op.C
 		defer rt.Free(t.Handle())
 		operands[i] = runtime.Operand{Tensor: t}
 	}
-	made, err := eager.Call(rt, row, operands, at, rt.CPU(), nil)
+	made, err := eager.Call(rt, row, operands, at, rt.CPU, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +70,12 @@ func newConstant(rt *runtime.Runtime, t *op.Type) (*op.Const, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, err := rt.CPU().Allocate(bytes, nil)
+	block, err := rt.CPU.Allocate(bytes, nil)
 	if err != nil {
 		return nil, err
 	}
-	rt.CPU().Allocator().Free(block, nil)
-	rt.CPU().Level()
+	rt.CPU.Allocator().Free(block, nil)
+	rt.CPU.Level()
 	return &op.Const{Type: *t, Bytes: make([]byte, bytes)}, nil
 }
 
@@ -88,7 +88,7 @@ func tensorOf(rt *runtime.Runtime, k *op.Const) (*runtime.Tensor, error) {
 		return t, nil
 	}
 	s := k.Shape
-	v, err := rt.CPU().EmptyView("fold", k.DType, &s, nil)
+	v, err := rt.CPU.EmptyView("fold", k.DType, &s, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -144,10 +144,10 @@ func (p *Program) subprogram(d *elementPrograms, in []*runtime.Tensor, mode runt
 			rest = append(rest, t)
 			continue
 		}
-		if bytes += t.Numel() * t.DType().Size(); bytes > mostDeciding {
+		if bytes += t.Numel() * t.DType.Size(); bytes > mostDeciding {
 			return nil, nil, status.Errorf(status.Unsupported, "[program] what the program computes depends on the elements of input %d, which has shape %s; want at most %d bytes of such inputs", i, &t.Shape, mostDeciding)
 		}
-		if mode.Has(runtime.NonBlocking) && (!t.Context().InOrder() || t.Store().ForeignWork.Load()) {
+		if mode.Has(runtime.NonBlocking) && (!t.Store.Context.InOrder() || t.Store.ForeignWork.Load()) {
 			return nil, nil, &runtime.Long{}
 		}
 		k, err := Constant(t)

@@ -57,7 +57,7 @@ func (p *Program) runByLists(in []*runtime.Tensor, on *runtime.Stream, mode runt
 
 // programForLists is the program for a form.
 func (p *Program) programForLists(in []*runtime.Tensor) (*Program, error) {
-	if len(in) == 0 || in[0].DType() != dtype.Int64 || in[0].Rank != 1 || in[0].Dims[0] != int64(p.Given) {
+	if len(in) == 0 || in[0].DType != dtype.Int64 || in[0].Rank != 1 || in[0].Dims[0] != int64(p.Given) {
 		return nil, status.Errorf(status.Invalid, "[program] the first tensor is not the form of the inputs; want int64[%d], of how many tensors each input is made", p.Given)
 	}
 	k, err := Constant(in[0])

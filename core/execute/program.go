@@ -142,10 +142,10 @@ func (p *Program) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for k, v := range p.loaded {
-		v.Store().Release()
+		v.Store.Release()
 		delete(p.loaded, k)
 	}
-	p.ctx.Runtime().FreeAll(p.ReadTensors)
+	p.ctx.Runtime.FreeAll(p.ReadTensors)
 	p.ReadTensors = nil
 	if p.Gradient != nil {
 		p.Gradient.Release()
@@ -162,8 +162,8 @@ func (p *Program) Close() {
 
 // FreeCaptured frees what has been captured, which recorded runs of a closed program may still need; see pullback.
 func (p *Program) FreeCaptured() {
-	p.ctx.Runtime().FreeAll(p.CapturedInputs)
-	p.ctx.Runtime().FreeAll(p.Asking)
+	p.ctx.Runtime.FreeAll(p.CapturedInputs)
+	p.ctx.Runtime.FreeAll(p.Asking)
 	p.CapturedInputs, p.Asking = nil, nil
 }
 
@@ -250,7 +250,7 @@ func (p *Program) Prepare(shapes []op.Type) error {
 func (p *Program) WithCaptured(arguments []op.Type) []op.Type {
 	all := slices.Clone(arguments)
 	for _, t := range p.CapturedInputs {
-		all = append(all, op.Type{DType: t.DType(), Shape: t.Shape})
+		all = append(all, op.Type{DType: t.DType, Shape: t.Shape})
 	}
 	return all
 }
@@ -338,7 +338,7 @@ func (p *Program) runOnce(in []*runtime.Tensor, on *runtime.Stream, mode runtime
 	before := len(made)
 	made, err = r.adopt(made)
 	if r.stop != nil && err == nil {
-		err = settle(p.ctx.Runtime(), made[before:])
+		err = settle(p.ctx.Runtime, made[before:])
 	}
 	if err != nil {
 		return nil, err
@@ -356,7 +356,7 @@ func (p *Program) runOnce(in []*runtime.Tensor, on *runtime.Stream, mode runtime
 func (p *Program) separate(in []*runtime.Tensor) error {
 	for _, at := range p.ChangedInputs {
 		for i, t := range in {
-			if i != at && t.Store() == in[at].Store() {
+			if i != at && t.Store == in[at].Store {
 				return status.Errorf(status.Unsupported, "[program] input %d, which the program changes, shares memory with input %d; want a copy of one", at, i)
 			}
 		}
@@ -370,12 +370,12 @@ func (p *Program) separate(in []*runtime.Tensor) error {
 // results. What it writes has a history like the results, which the inputs then have, as where calls are run one by one.
 func (p *Program) finish(in, made []*runtime.Tensor, on *runtime.Stream, mode runtime.Mode) ([]*runtime.Tensor, error) {
 	results, changes, kept := made[:p.Results], made[p.Results:][:len(p.ChangedInputs)], made[p.Results+len(p.ChangedInputs):]
-	defer p.ctx.Runtime().FreeAll(changes)
+	defer p.ctx.Runtime.FreeAll(changes)
 	var err error
 	if p.Gradient != nil && mode.Has(runtime.Recording) {
 		err = p.Gradient.Record(in, p.Given, p.Asking, made[:p.Results+len(p.ChangedInputs)], kept)
 	} else {
-		p.ctx.Runtime().FreeAll(kept)
+		p.ctx.Runtime.FreeAll(kept)
 	}
 	for i, at := range p.ChangedInputs {
 		if err == nil {
@@ -383,7 +383,7 @@ func (p *Program) finish(in, made []*runtime.Tensor, on *runtime.Stream, mode ru
 		}
 	}
 	if err != nil {
-		p.ctx.Runtime().FreeAll(results)
+		p.ctx.Runtime.FreeAll(results)
 		return nil, err
 	}
 	return results, nil
@@ -398,13 +398,13 @@ type Holder struct {
 // change writes a value into an input: through the handle of the caller, who sees the history of the value in it, if there still is one
 // of the same view.
 func (p *Program) change(value, into *runtime.Tensor, by Holder, on *runtime.Stream, mode runtime.Mode) error {
-	rt := p.ctx.Runtime()
+	rt := p.ctx.Runtime
 	if !by.Recorded {
 		mode = 0
 	}
 	if t := rt.Acquire(by.Handle); t != nil {
 		defer t.Release()
-		if t.Store() == into.Store() && t.Offset() == into.Offset() && t.Layout == into.Layout {
+		if t.Store == into.Store && t.Offset == into.Offset && t.Layout == into.Layout {
 			into = t
 		}
 	}

@@ -68,12 +68,12 @@ func newRun(p *Program, on *runtime.Stream) *programRun {
 
 // recycle releases what the run holds: copies, the arena, and outputs that did not become tensors.
 func (r *programRun) recycle() {
-	rt := r.program.ctx.Runtime()
+	rt := r.program.ctx.Runtime
 	for _, st := range r.copies {
 		st.Release()
 	}
 	for i := range r.out {
-		if st := r.out[i].Store(); st != nil {
+		if st := r.out[i].Store; st != nil {
 			st.Release()
 		}
 	}
@@ -113,8 +113,8 @@ func (r *programRun) read(in []*runtime.Tensor, on *runtime.Stream) error {
 	p := r.program
 	r.inputs = append(r.inputs, in...)
 	for _, t := range p.CapturedInputs {
-		if t.Context() != p.ctx {
-			moved, err := eager.In(p.ctx.Runtime(), 0).Carry(t, p.ctx, on)
+		if t.Store.Context != p.ctx {
+			moved, err := eager.In(p.ctx.Runtime, 0).Carry(t, p.ctx, on)
 			if err != nil {
 				return err
 			}
@@ -123,14 +123,14 @@ func (r *programRun) read(in []*runtime.Tensor, on *runtime.Stream) error {
 		r.inputs = append(r.inputs, t)
 	}
 	for i, t := range r.inputs {
-		if err := t.Store().Known("program"); err != nil {
+		if err := t.Store.Known("program"); err != nil {
 			return err
 		}
-		if t.Store().Strings != nil {
+		if t.Store.Strings != nil {
 			return status.Errorf(status.Type, "[program] input %d is a tensor of strings; want one of %s", i, p.AllInputs[i].DType)
 		}
-		if t.Context() != p.ctx {
-			return status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.Context().Place(), p.ctx.Place())
+		if t.Store.Context != p.ctx {
+			return status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.Store.Context.Place(), p.ctx.Place())
 		}
 	}
 	return p.separate(r.inputs)
@@ -142,7 +142,7 @@ func (r *programRun) read(in []*runtime.Tensor, on *runtime.Stream) error {
 func (r *programRun) find(mode runtime.Mode) (err error) {
 	p := r.program
 	for _, t := range r.inputs {
-		r.text = AppendShape(r.text, t.DType(), &t.Shape)
+		r.text = AppendShape(r.text, t.DType, &t.Shape)
 	}
 	key := p.key(r.text)
 	if r.entry = p.ctx.Cache().Find(&key, r.lane); r.entry == nil {
@@ -181,7 +181,7 @@ func (r *programRun) find(mode runtime.Mode) (err error) {
 // fits reports whether a tensor is laid out as plans require of their inputs.
 func fits(t *runtime.Tensor) bool {
 	// SAFETY: only the alignment of the address is looked at.
-	return t.IsContiguous() && uintptr(t.Addr())%device.PlanAlign == 0
+	return t.IsContiguous() && uintptr(t.Addr)%device.PlanAlign == 0
 }
 
 // A warm run needs no list of shapes: the key is made of the tensors themselves.
@@ -190,7 +190,7 @@ func fits(t *runtime.Tensor) bool {
 func (r *programRun) shapes() []op.Type {
 	shapes := make([]op.Type, len(r.inputs))
 	for i, t := range r.inputs {
-		shapes[i] = op.Type{DType: t.DType(), Shape: t.Shape}
+		shapes[i] = op.Type{DType: t.DType, Shape: t.Shape}
 	}
 	return shapes
 }
@@ -209,12 +209,12 @@ func (r *programRun) prepare() error {
 		if err != nil {
 			return err
 		}
-		r.in[i], r.copies = v, append(r.copies, v.Store())
+		r.in[i], r.copies = v, append(r.copies, v.Store)
 	}
 	for i := range r.code.planned.Outputs {
 		if i < len(r.into) && r.into[i] != nil {
 			// As of a new output: recycle releases one reference of each.
-			r.into[i].Store().Retain()
+			r.into[i].Store.Retain()
 			r.out = append(r.out, r.into[i].View)
 			continue
 		}
@@ -281,7 +281,7 @@ func (r *programRun) hold(l *runtime.Launch) error {
 // launch makes the launch of a part. Operands that the part does not use have no memory in it, so that it neither
 // waits for them nor keeps them. Outputs that an earlier part has written, and the arena, are inputs too.
 func (r *programRun) launch(p *part) *runtime.Launch {
-	l := r.stream.Context().Runtime().NewLaunch(r.stream.Context(), r.stream)
+	l := r.stream.Context().Runtime.NewLaunch(r.stream.Context(), r.stream)
 	l.Program, l.Lacks, l.Seed, l.Stop = p.program, append(l.Lacks, p.lacks...), r.seed, r.stop
 	for i := range r.in {
 		if !p.uses.in[i] {
@@ -293,18 +293,18 @@ func (r *programRun) launch(p *part) *runtime.Launch {
 	for i := range r.code.constants { // never written, so there are no hazards to track
 		v, o := &r.code.constants[i], device.Operand{}
 		if p.uses.in[len(r.in)+i] {
-			o = device.Operand{Addr: v.Addr(), Heap: v.Store().Heap(), DType: v.DType(), Layout: v.Layout}
+			o = device.Operand{Addr: v.Addr, Heap: v.Store.Heap(), DType: v.DType, Layout: v.Layout}
 		}
 		l.In = append(l.In, o)
 	}
 	for i := range r.out {
 		if p.uses.out[i] && p.uses.again[i] {
-			l.Stores = append(l.Stores, r.out[i].Store())
+			l.Stores = append(l.Stores, r.out[i].Store)
 		}
 	}
 	arena := r.arena != nil && p.uses.arena
 	if r.arena != nil { // programs want all of it, even where their steps use none
-		l.Workspace, l.Scratch = r.arena.Base(), r.arena.Heap()
+		l.Workspace, l.Scratch = r.arena.Base, r.arena.Heap()
 	}
 	if arena {
 		l.Stores = append(l.Stores, r.arena)
@@ -328,7 +328,7 @@ func (r *programRun) launch(p *part) *runtime.Launch {
 // adopt makes tensors of the outputs, which take over their references, and appends them to made: nil for those of the caller.
 // On an error none is left, and recycle has what remains.
 func (r *programRun) adopt(made []*runtime.Tensor) ([]*runtime.Tensor, error) {
-	rt := r.stream.Context().Runtime()
+	rt := r.stream.Context().Runtime
 	for i := range r.out {
 		if i < len(r.into) && r.into[i] != nil {
 			made = append(made, nil)
@@ -351,10 +351,10 @@ func (r *programRun) adopt(made []*runtime.Tensor) ([]*runtime.Tensor, error) {
 // inheritDisplacement marks what a program on the CPU has made of displaced tensors.
 func (r *programRun) inheritDisplacement(made []*runtime.Tensor) {
 	for _, x := range r.inputs {
-		if from := x.Store().Displacement(); from != 0 && r.program.ctx == r.program.ctx.Runtime().CPU() {
+		if from := x.Store.Displacement; from != 0 && r.program.ctx == r.program.ctx.Runtime.CPU {
 			for _, t := range made {
-				if t != nil && t.Store().Displacement() == 0 {
-					t.Store().Displace(from)
+				if t != nil && t.Store.Displacement == 0 {
+					t.Store.Displace(from)
 				}
 			}
 			return

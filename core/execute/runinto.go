@@ -38,8 +38,8 @@ func (p *Program) runInto(in, out []*runtime.Tensor, on *runtime.Stream, mode ru
 		return status.Errorf(status.Invalid, "[program] got %d outputs; want %d", len(out), p.Results)
 	}
 	for i, t := range out {
-		if t.Context() != p.ctx {
-			return status.Errorf(status.Invalid, "[program] output %d is on %s; want %s", i, t.Context().Place(), p.ctx.Place())
+		if t.Store.Context != p.ctx {
+			return status.Errorf(status.Invalid, "[program] output %d is on %s; want %s", i, t.Store.Context.Place(), p.ctx.Place())
 		}
 		if t.Traced() { // it has no memory
 			return status.Errorf(status.Traced, "[program] output %d is a tensor of a function that was traced, which has no elements; want another tensor", i)
@@ -60,7 +60,7 @@ func (p *Program) runInto(in, out []*runtime.Tensor, on *runtime.Stream, mode ru
 	if err != nil {
 		return err
 	}
-	defer p.ctx.Runtime().FreeAll(made)
+	defer p.ctx.Runtime.FreeAll(made)
 	return p.deliver(made, out, on, mode)
 }
 
@@ -71,13 +71,13 @@ func (p *Program) plain(on *runtime.Stream, mode runtime.Mode) bool {
 
 // deliver copies results to the outputs, after it has checked all of them.
 func (p *Program) deliver(made, out []*runtime.Tensor, on *runtime.Stream, mode runtime.Mode) error {
-	rt := p.ctx.Runtime()
+	rt := p.ctx.Runtime
 	for i, t := range made {
 		if t == nil { // computed in place
 			continue
 		}
 		if t.Shape != out[i].Shape {
-			return wrongOutput(i, out[i], t.DType(), &t.Shape)
+			return wrongOutput(i, out[i], t.DType, &t.Shape)
 		}
 		change, err := eager.Changing(rt, runtime.AssignRow, []runtime.Operand{{Tensor: t}}, nil, out[i], mode)
 		change.Drop()
@@ -117,7 +117,7 @@ func (p *Program) runDirect(in, out []*runtime.Tensor, on *runtime.Stream, mode 
 	}
 	// An output that may not be written to is refused here, before the run begins.
 	for _, t := range out {
-		change, err := eager.Changing(p.ctx.Runtime(), runtime.AssignRow, nil, nil, t, mode)
+		change, err := eager.Changing(p.ctx.Runtime, runtime.AssignRow, nil, nil, t, mode)
 		r.changes = append(r.changes, change)
 		if err != nil {
 			return true, err
@@ -136,7 +136,7 @@ func (p *Program) runDirect(in, out []*runtime.Tensor, on *runtime.Stream, mode 
 		}
 	}
 	made, err := r.adopt(nil)
-	defer p.ctx.Runtime().FreeAll(made)
+	defer p.ctx.Runtime.FreeAll(made)
 	if err != nil {
 		return true, err
 	}
@@ -153,7 +153,7 @@ func (r *programRun) choose(out []*runtime.Tensor) error {
 		if t.Shape != want.Shape {
 			return wrongOutput(i, t, want.DType, &want.Shape)
 		}
-		if t.DType() != want.DType || !fits(t) || overlapsAny(t, i, out) || overlapsAny(t, -1, r.inputs) {
+		if t.DType != want.DType || !fits(t) || overlapsAny(t, i, out) || overlapsAny(t, -1, r.inputs) {
 			t = nil
 		}
 		r.into = append(r.into, t)
@@ -164,7 +164,7 @@ func (r *programRun) choose(out []*runtime.Tensor) error {
 // overlapsAny reports whether the memory that a tensor is a part of overlaps that of one in a list, other than the one at self.
 func overlapsAny(t *runtime.Tensor, self int, list []*runtime.Tensor) bool {
 	for i, o := range list {
-		if i != self && overlaps(t.Store(), o.Store()) {
+		if i != self && overlaps(t.Store, o.Store) {
 			return true
 		}
 	}
@@ -174,8 +174,8 @@ func overlapsAny(t *runtime.Tensor, self int, list []*runtime.Tensor) bool {
 // overlaps reports whether two storages have memory in common. Foreign memory may be given twice.
 func overlaps(st *runtime.Storage, other *runtime.Storage) bool {
 	// SAFETY: addresses to compare, never followed.
-	a, b := uintptr(st.Base()), uintptr(other.Base())
-	return st.SharesWith(other) || a < b+uintptr(other.Size()) && b < a+uintptr(st.Size())
+	a, b := uintptr(st.Base), uintptr(other.Base)
+	return st.SharesWith(other) || a < b+uintptr(other.Size) && b < a+uintptr(st.Size)
 }
 
 // WrongInputs is the error of a run with another number of inputs.

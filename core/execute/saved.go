@@ -125,13 +125,13 @@ func IsSaved(path string) bool {
 // constantIn is Constant in the dtype of the tensor on a device.
 func constantIn(t *runtime.Tensor, c *runtime.Context) (*op.Const, error) {
 	d := eager.DTypeOn(t, c)
-	if d == t.DType() {
+	if d == t.DType {
 		return Constant(t)
 	}
-	made, err := eager.Call(c.Runtime(), eager.CastRow, []runtime.Operand{{Tensor: t}}, eager.CastTo(d), nil, nil)
+	made, err := eager.Call(c.Runtime, eager.CastRow, []runtime.Operand{{Tensor: t}}, eager.CastTo(d), nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer c.Runtime().Free(made[0].Handle())
+	defer c.Runtime.Free(made[0].Handle())
 	return Constant(made[0])
 }

@@ -68,7 +68,7 @@ func (s *splitter) groupOf(step int) int {
 // advance compiles what is left up to the next step that the device lacks.
 func (s *splitter) advance() error {
 	rest := s.steps(s.next, len(s.to.planned.Steps))
-	prog, err := s.ctx.Device().Compile(rest)
+	prog, err := s.ctx.Device.Compile(rest)
 	if err == nil {
 		return s.addDevice(prog, len(s.to.planned.Steps))
 	}
@@ -87,7 +87,7 @@ func (s *splitter) advance() error {
 	case !s.ctx.FallsBack(lacks.Err):
 		return closing(prog, err)
 	case prog == nil && at > s.next:
-		if prog, err = s.ctx.Device().Compile(s.steps(s.next, at)); err != nil {
+		if prog, err = s.ctx.Device.Compile(s.steps(s.next, at)); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (s *splitter) flush() error {
 		return nil
 	}
 	first := s.next - len(s.lacks)
-	prog, err := s.ctx.Runtime().CPU().Device().Compile(s.steps(first, s.next))
+	prog, err := s.ctx.Runtime.CPU.Device.Compile(s.steps(first, s.next))
 	if err != nil {
 		return err
 	}

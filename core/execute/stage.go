@@ -44,7 +44,7 @@ func (p *Program) resolve(shapes []op.Type) (*graph.Graph, *stage, error) {
 // strings that is made here is that of all stages behind this one: strings that an earlier stage would have numbered do not exist,
 // because it would have made the table.
 func (r *programRun) runNext(next *stage, on *runtime.Stream, mode runtime.Mode, made []*runtime.Tensor, x *Extras) ([]*runtime.Tensor, error) {
-	rt, c := r.program.ctx.Runtime(), r.program.ctx
+	rt, c := r.program.ctx.Runtime, r.program.ctx
 	values, err := r.adopt(nil)
 	if err != nil {
 		return nil, err

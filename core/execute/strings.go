@@ -52,7 +52,7 @@ func ofStrings(rt *runtime.Runtime, c *runtime.Context, s *shape.Shape, list []s
 	if err != nil {
 		return nil, err
 	}
-	t.Store().Strings = list
+	t.Store.Strings = list
 	return t, nil
 }
 
@@ -65,7 +65,7 @@ func ofInts(rt *runtime.Runtime, c *runtime.Context, s *shape.Shape, list []int6
 }
 
 // HasStrings reports whether t is a tensor of strings.
-func HasStrings(t *runtime.Tensor) bool { return t.Store().Strings != nil }
+func HasStrings(t *runtime.Tensor) bool { return t.Store.Strings != nil }
 
 // Strings is the wire form of a tensor of strings; see [FromStrings]. It waits for the work that computes it.
 func Strings(t *runtime.Tensor) ([]byte, error) {
@@ -79,9 +79,9 @@ func Strings(t *runtime.Tensor) ([]byte, error) {
 // stringList are the strings of a tensor, in row-major order. They are those of the storage and not copies: the caller keeps none of
 // them longer than the tensor, or copies them.
 func stringList(t *runtime.Tensor, who string) ([]string, error) {
-	own := t.Store().Strings
+	own := t.Store.Strings
 	if own == nil {
-		return nil, status.Errorf(status.Type, "[%s] got a tensor of %s; want one of strings", who, t.DType())
+		return nil, status.Errorf(status.Type, "[%s] got a tensor of %s; want one of strings", who, t.DType)
 	}
 	k, err := Constant(t)
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *Program) runStrings(in []*runtime.Tensor, on *runtime.Stream, mode runt
 		return nil, WrongInputs(len(in), p.Given)
 	}
 	x = x.withStrings(p.strings.Strings())
-	rt := p.ctx.Runtime()
+	rt := p.ctx.Runtime
 	numbered, all, err := p.numberInputs(in, x.strings)
 	defer rt.FreeAll(numbered)
 	if err != nil {
@@ -156,10 +156,10 @@ func (p *Program) numberInputs(in []*runtime.Tensor, table *text.Table) (numbere
 		switch {
 		case want == "":
 			continue
-		case t.Store().Strings == nil:
-			return numbered, nil, status.Errorf(status.Type, "[program] input %d is a tensor of %s%s; want a tensor of strings for %s", i, t.DType(), &t.Shape, want)
-		case t.Context() != p.ctx:
-			return numbered, nil, status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.Context().Place(), p.ctx.Place())
+		case t.Store.Strings == nil:
+			return numbered, nil, status.Errorf(status.Type, "[program] input %d is a tensor of %s%s; want a tensor of strings for %s", i, t.DType, &t.Shape, want)
+		case t.Store.Context != p.ctx:
+			return numbered, nil, status.Errorf(status.Invalid, "[program] input %d is on %s; want %s", i, t.Store.Context.Place(), p.ctx.Place())
 		}
 		list, err := stringList(t, "program")
 		if err != nil {
@@ -171,7 +171,7 @@ func (p *Program) numberInputs(in []*runtime.Tensor, table *text.Table) (numbere
 				return numbered, nil, err
 			}
 		}
-		if all[i], err = ofInts(p.ctx.Runtime(), p.ctx, &t.Shape, ids); err != nil {
+		if all[i], err = ofInts(p.ctx.Runtime, p.ctx, &t.Shape, ids); err != nil {
 			return numbered, nil, err
 		}
 		numbered = append(numbered, all[i])
@@ -203,11 +203,11 @@ func (p *Program) stringResults(results []*runtime.Tensor, table *text.Table) er
 			if !isStrings {
 				break
 			}
-			made, err := stringsOf(p.ctx.Runtime(), t, table)
+			made, err := stringsOf(p.ctx.Runtime, t, table)
 			if err != nil {
 				return err
 			}
-			p.ctx.Runtime().Free(t.Handle())
+			p.ctx.Runtime.Free(t.Handle())
 			these[j] = made
 		}
 	}
@@ -225,7 +225,7 @@ func stringsOf(rt *runtime.Runtime, t *runtime.Tensor, table *text.Table) (*runt
 	if err != nil {
 		return nil, err
 	}
-	return ofStrings(rt, t.Context(), &t.Shape, list, places)
+	return ofStrings(rt, t.Store.Context, &t.Shape, list, places)
 }
 
 // callStrings makes a call on strings, on the CPU. It waits for the operands, and copies them and the results where the device is
@@ -242,9 +242,9 @@ func callStrings(c *runtime.Context, call graph.StringCall, in []*runtime.Tensor
 		return nil, err
 	}
 	for _, k := range results {
-		t, err := c.Runtime().FromHost(c, k.DType, k.Shape, k.Bytes)
+		t, err := c.Runtime.FromHost(c, k.DType, k.Shape, k.Bytes)
 		if err != nil {
-			c.Runtime().FreeAll(made)
+			c.Runtime.FreeAll(made)
 			return nil, err
 		}
 		made = append(made, t)

@@ -27,7 +27,7 @@ func (k *Kernel) hasTable() bool { return len(k.Params) > 0 && k.Params[0].Name 
 // Tensors must be on the device of the kernel: a number of the CPU, which is bound by its bytes elsewhere, has no address there.
 // The storages are ordered, waited for and marked as failed as outputs are, and their heaps are resident while the kernel runs.
 func (k *Kernel) tabled(args []KernelArg, reaches []*runtime.Storage) ([]KernelArg, []*runtime.Storage, *runtime.Tensor, error) {
-	dev, ok := k.ctx.Device().(device.Shaders)
+	dev, ok := k.ctx.Device.(device.Shaders)
 	if !ok {
 		return nil, nil, nil, lacks(k.ctx, "kernel_run")
 	}
@@ -41,21 +41,21 @@ func (k *Kernel) tabled(args []KernelArg, reaches []*runtime.Storage) ([]KernelA
 			list = append(list, args[i])
 			continue
 		}
-		if t.Context() != k.ctx {
-			return nil, nil, nil, status.Errorf(status.Invalid, "[%s] argument %d is on %s; want a tensor on %s", k.Name, i, t.Context().Place(), k.ctx.Place())
+		if t.Store.Context != k.ctx {
+			return nil, nil, nil, status.Errorf(status.Invalid, "[%s] argument %d is on %s; want a tensor on %s", k.Name, i, t.Store.Context.Place(), k.ctx.Place())
 		}
-		if t.Store().Traced() != nil {
+		if t.Store.Traced != nil {
 			return nil, nil, nil, runtime.TracedError(k.Name)
 		}
 		// An empty tensor has no memory that could be accessed.
 		at := uint64(0)
-		if t.Store().Size() > 0 {
-			if at, ok = dev.AddressOf(&device.Operand{Addr: t.Addr(), Heap: t.Store().Heap()}); !ok {
+		if t.Store.Size > 0 {
+			if at, ok = dev.AddressOf(&device.Operand{Addr: t.Addr, Heap: t.Store.Heap()}); !ok {
 				return nil, nil, nil, status.Errorf(status.Unsupported, "[%s] argument %d is memory that the device cannot address; want a tensor that is copied to %s", k.Name, i, k.ctx.Place())
 			}
 			// As if it were written: gradients that read it must not be computed from other elements.
-			all = append(all, t.Store())
-			t.Store().Version.Add(1)
+			all = append(all, t.Store)
+			t.Store.Version.Add(1)
 		}
 		words = binary.LittleEndian.AppendUint64(words, at)
 	}
@@ -63,7 +63,7 @@ func (k *Kernel) tabled(args []KernelArg, reaches []*runtime.Storage) ([]KernelA
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	table, err := k.ctx.Runtime().FromHost(k.ctx, dtype.Int64, size, words)
+	table, err := k.ctx.Runtime.FromHost(k.ctx, dtype.Int64, size, words)
 	if err != nil {
 		return nil, nil, nil, err
 	}

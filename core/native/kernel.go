@@ -40,7 +40,7 @@ type KernelArg struct {
 
 // NewLibrary compiles source; status.Unsupported where the device has no shaders.
 func NewLibrary(c *runtime.Context, source string) (*Library, error) {
-	dev, ok := c.Device().(device.Shaders)
+	dev, ok := c.Device.(device.Shaders)
 	if !ok {
 		return nil, lacks(c, "compile_shader")
 	}
@@ -50,7 +50,7 @@ func NewLibrary(c *runtime.Context, source string) (*Library, error) {
 
 // LoadLibrary reads a compiled library from a file.
 func LoadLibrary(c *runtime.Context, path string) (*Library, error) {
-	dev, ok := c.Device().(device.Shaders)
+	dev, ok := c.Device.(device.Shaders)
 	if !ok {
 		return nil, lacks(c, "load_metallib")
 	}
@@ -112,7 +112,7 @@ func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, reaches []*runt
 		if args, reaches, table, err = k.tabled(args, reaches); err != nil {
 			return false, err
 		}
-		defer k.ctx.Runtime().FreeAll([]*runtime.Tensor{table}) // the call keeps its memory
+		defer k.ctx.Runtime.FreeAll([]*runtime.Tensor{table}) // the call keeps its memory
 	}
 	if err := k.checkArgs(args); err != nil {
 		return false, err
@@ -120,7 +120,7 @@ func (k *Kernel) run(args []KernelArg, threads, group [3]uint64, reaches []*runt
 	if threads[0] == 0 || threads[1] == 0 || threads[2] == 0 {
 		return false, nil
 	}
-	l := k.ctx.Runtime().NewLaunch(k.ctx, k.ctx.StreamFor(on))
+	l := k.ctx.Runtime.NewLaunch(k.ctx, k.ctx.StreamFor(on))
 	l.Check = check
 	l.ForKernel()
 	l.Grid.Kernel, l.Grid.Threads, l.Grid.Group = k.Name, threads, group
@@ -177,16 +177,16 @@ func (k *Kernel) checkArgs(args []KernelArg) error {
 // checkArg checks argument i. A 0-d tensor of the CPU is accepted as a number, where the kernel only reads it.
 func (k *Kernel) checkArg(i int, a *KernelArg) error {
 	t := a.Tensor
-	if t != nil && t.Store().Traced() != nil {
+	if t != nil && t.Store.Traced != nil {
 		return runtime.TracedError(k.Name)
 	}
 	switch {
 	case t == nil && len(a.Bytes) == 0:
 		return status.Errorf(status.Invalid, "[%s] argument %d is empty; want a tensor or a number", k.Name, i)
-	case t != nil && t.Context() == k.ctx:
+	case t != nil && t.Store.Context == k.ctx:
 		return nil
-	case t != nil && (t.Context() != k.ctx.Runtime().CPU() || t.Rank > 0):
-		return status.Errorf(status.Invalid, "[%s] argument %d is on %s; want a tensor on %s", k.Name, i, t.Context().Place(), k.ctx.Place())
+	case t != nil && (t.Store.Context != k.ctx.Runtime.CPU || t.Rank > 0):
+		return status.Errorf(status.Invalid, "[%s] argument %d is on %s; want a tensor on %s", k.Name, i, t.Store.Context.Place(), k.ctx.Place())
 	case k.writes(i):
 		return status.Errorf(status.Type, "[%s] argument %d (%s) is written by the kernel; want a tensor on %s", k.Name, i, k.Params[i].Name, k.ctx.Place())
 	}
@@ -204,14 +204,14 @@ func fill(l *runtime.Launch, k *Kernel, args []KernelArg) error {
 		switch {
 		case t == nil:
 			a.Bytes = l.Number(args[i].Bytes)
-		case t.Context() != k.ctx:
-			if err := t.Store().Wait(false); err != nil {
+		case t.Store.Context != k.ctx:
+			if err := t.Store.Wait(false); err != nil {
 				return err
 			}
 			// SAFETY: the tensor is held by the caller and has one element.
-			a.Bytes = l.Number(unsafe.Slice((*byte)(t.Addr()), t.DType().Size()))
+			a.Bytes = l.Number(unsafe.Slice((*byte)(t.Addr), t.DType.Size()))
 		case k.writes(i):
-			l.Stores = append(l.Stores, t.Store())
+			l.Stores = append(l.Stores, t.Store)
 		default:
 			a.Tensor = len(l.In)
 			l.ReadView(&t.View)
@@ -221,7 +221,7 @@ func fill(l *runtime.Launch, k *Kernel, args []KernelArg) error {
 	for i := range args {
 		if t := args[i].Tensor; k.writes(i) {
 			g.Args[i].Tensor, g.Args[i].Written = len(l.Out), true
-			t.Store().Version.Add(1)
+			t.Store.Version.Add(1)
 			l.Write(&t.View)
 		}
 	}
@@ -234,7 +234,7 @@ func (k *Kernel) writes(i int) bool { return i < len(k.Params) && k.Params[i].Wr
 // InterfaceReport lists as JSON which parts of the vendor API that the device uses the running system
 // provides; status.Unsupported for devices without such an API.
 func InterfaceReport(c *runtime.Context) (string, error) {
-	dev, ok := c.Device().(device.InterfaceReporter)
+	dev, ok := c.Device.(device.InterfaceReporter)
 	if !ok {
 		return "", lacks(c, "device_census")
 	}

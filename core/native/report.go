@@ -14,7 +14,7 @@ import (
 // read when the call is done, on a goroutine of the stream. One that finds addresses has the table of those that are known
 // to the program in front of it, and may read and write what is there.
 func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words int, finds bool, read func([]uint32) error, on *runtime.Stream) error {
-	rt := k.ctx.Runtime()
+	rt := k.ctx.Runtime
 	size, err := shape.Of(int64(words))
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words 
 		rt.FreeAll(more[:])
 		return err
 	}
-	memory := more[1].Addr()
+	memory := more[1].Addr
 	submitted, err := k.run(append(args, KernelArg{Tensor: more[1]}), threads, group, reaches, func(failed error) error {
 		// Only now, because memory that is freed may be used again by what follows the call in the stream.
 		defer rt.FreeAll(more[:])
@@ -52,19 +52,19 @@ func (k *Kernel) RunReporting(args []KernelArg, threads, group [3]uint64, words 
 // addressTable is the tensor by which a kernel finds storages by address, in the form that package tritonlang/report
 // describes. They are in ascending order. Where two share memory, the row of the second has what the first has not.
 func addressTable(c *runtime.Context, all []*runtime.Storage) (*runtime.Tensor, error) {
-	dev, ok := c.Device().(device.Shaders)
+	dev, ok := c.Device.(device.Shaders)
 	if !ok {
 		return nil, lacks(c, "kernel_run_reporting")
 	}
 	table := make([]byte, 24)
 	rows, end := uint64(0), uint64(0)
 	for _, st := range all {
-		at, ok := dev.AddressOf(&device.Operand{Addr: st.Base(), Heap: st.Heap()})
+		at, ok := dev.AddressOf(&device.Operand{Addr: st.Base, Heap: st.Heap()})
 		if !ok { // foreign memory that the device does not reach: a kernel reports its addresses as unknown
 			continue
 		}
-		from := runtime.Address(st.Base())
-		to := from + uint64(st.Size())
+		from := runtime.Address(st.Base)
+		to := from + uint64(st.Size)
 		skipped := max(from, end) - from
 		if from+skipped >= to {
 			continue
@@ -79,5 +79,5 @@ func addressTable(c *runtime.Context, all []*runtime.Storage) (*runtime.Tensor, 
 	if err != nil {
 		return nil, err
 	}
-	return c.Runtime().FromHost(c, dtype.Int64, size, table)
+	return c.Runtime.FromHost(c, dtype.Int64, size, table)
 }

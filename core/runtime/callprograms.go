@@ -59,7 +59,7 @@ func (l *Launch) key(c *Context, row *op.Row) device.Key {
 	if l.whole != nil {
 		return l.whole.key
 	}
-	return c.dev.Key(row.ID, &l.Call)
+	return c.Device.Key(row.ID, &l.Call)
 }
 
 // planned is the plan that the launch's program is compiled from.
@@ -85,7 +85,7 @@ func (c *Context) revision() uint64 {
 // compileAs compiles a plan for a key that the call has at a revision.
 func (c *Context) compileAs(revision uint64, plan *device.Plan) (device.Program, error) {
 	defer Compiling(nameOfPlan(plan), "")()
-	p, err := c.dev.Compile(plan)
+	p, err := c.Device.Compile(plan)
 	if step := (*device.StepError)(nil); errors.As(err, &step) && step.Before != nil {
 		_ = step.Before.Close() // a call is one program, or none
 	}
@@ -112,7 +112,7 @@ func (c *Context) later(key device.Key, revision uint64, l *Launch) (*program.En
 	if e != nil {
 		return e, nil
 	}
-	w := c.rt.waits.start(func() {
+	w := c.Runtime.waits.start(func() {
 		<-job.Done()
 		if err := job.Err(); err != nil && !errors.Is(err, errKeyChanged) {
 			c.compileErrors.Store(key, err)

@@ -34,7 +34,7 @@ func (e *EagerCall) wholeOf(r *Recipe, at op.Attrs) *whole {
 	for i := range e.args {
 		switch a := &e.args[i]; {
 		case a.view != nil && a.view.IsContiguous():
-			in[i] = b.Input(op.Type{DType: a.view.dtype, Shape: a.view.Shape})
+			in[i] = b.Input(op.Type{DType: a.view.DType, Shape: a.view.Shape})
 		case a.view == nil && !a.number.Set():
 			in[i] = b.Scalar(op.Value{})
 		default:
@@ -62,7 +62,7 @@ func (e *EagerCall) runsWhole(r *Recipe) bool {
 	}
 	for i := range e.args {
 		// SAFETY: only the alignment of the address is looked at.
-		if v := e.args[i].view; v != nil && uintptr(v.addr)%device.PlanAlign != 0 {
+		if v := e.args[i].view; v != nil && uintptr(v.Addr)%device.PlanAlign != 0 {
 			return false
 		}
 	}
@@ -75,7 +75,7 @@ func (e *EagerCall) runWhole(r *Recipe) error {
 	if err := e.allocate(r.Buffers[:len(r.Out)]); err != nil {
 		return err
 	}
-	l := e.Stream.ctx.rt.NewLaunch(e.Stream.ctx, e.Stream)
+	l := e.Stream.ctx.Runtime.NewLaunch(e.Stream.ctx, e.Stream)
 	for i := range e.args {
 		if v := e.args[i].view; v != nil {
 			l.ReadView(v)

@@ -19,9 +19,9 @@ import (
 
 // Context is a device with its memory, streams, generator and compiled programs.
 type Context struct {
-	rt            *Runtime
+	Runtime       *Runtime
 	place         place.Place
-	dev           device.Device
+	Device        device.Device
 	info          *device.Info
 	composes      graph.Composes // nil where the device composes nothing
 	fuses         graph.Fuses    // nil where the device runs no groups
@@ -54,7 +54,7 @@ type Context struct {
 // newContext takes over a device and gives it an allocator, a program cache and a default stream. On an error
 // the context is returned too: Runtime.Close closes it.
 func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Context, error) {
-	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async, passes: graph.AllPasses &^ cfg.WithoutPasses, recipes: recipes{seed: maphash.MakeSeed()}}
+	c := &Context{Runtime: rt, place: p, Device: d, info: d.Info(), inOrder: !d.Info().Async, passes: graph.AllPasses &^ cfg.WithoutPasses, recipes: recipes{seed: maphash.MakeSeed()}}
 	c.startRefusals()
 	if f, ok := d.(device.Fuser); ok && c.passes&graph.Groups != 0 {
 		c.fuses = f.Fuses
@@ -68,12 +68,6 @@ func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Conte
 
 // Place is where the tensors of this device live.
 func (c *Context) Place() place.Place { return c.place }
-
-// Runtime has the device.
-func (c *Context) Runtime() *Runtime { return c.rt }
-
-// Device is the device itself.
-func (c *Context) Device() device.Device { return c.dev }
 
 // InOrder reports whether calls are complete when the device's Run returns: there is nothing to wait for.
 func (c *Context) InOrder() bool { return c.inOrder }
@@ -127,7 +121,7 @@ func (c *Context) Idle() bool {
 
 // StreamFor is the stream of a call: on if it belongs to this device and runs what is submitted, otherwise the default one.
 func (c *Context) StreamFor(on *Stream) *Stream {
-	if on != nil && on.ctx == c && on.trace == nil {
+	if on != nil && on.ctx == c && on.Tracer == nil {
 		return on
 	}
 	return c.main
@@ -160,7 +154,7 @@ func (c *Context) EmptyView(who string, d dtype.DType, s *shape.Shape, on *Strea
 	if err != nil {
 		return v, err
 	}
-	return View{store: store, addr: store.base, dtype: d, Layout: shape.Contiguous(*s)}, nil
+	return View{Store: store, Addr: store.Base, DType: d, Layout: shape.Contiguous(*s)}, nil
 }
 
 // NewStorage allocates a storage with one reference. The former use of its block is recorded as a use of the
@@ -168,13 +162,13 @@ func (c *Context) EmptyView(who string, d dtype.DType, s *shape.Shape, on *Strea
 func (c *Context) NewStorage(bytes int64, on *Stream) (*Storage, error) {
 	var dev device.Stream
 	if on != nil && !c.inOrder {
-		dev = on.dev
+		dev = on.Device
 	}
 	block, err := c.Allocate(bytes, dev)
 	if err != nil {
 		return nil, err
 	}
-	store := c.rt.newStorage(c, block.Addr, bytes)
+	store := c.Runtime.newStorage(c, block.Addr, bytes)
 	store.block = block
 	if dev != nil && block.After > 0 {
 		store.uses = append(store.uses, alloc.Use{Stream: dev, Ticket: block.After})
@@ -190,7 +184,7 @@ func (c *Context) close() error {
 	c.setOpen(nil)
 	c.mu.Unlock()
 	for _, s := range streams {
-		if err := s.dev.Close(); err != nil {
+		if err := s.Device.Close(); err != nil {
 			return err
 		}
 	}
@@ -199,7 +193,7 @@ func (c *Context) close() error {
 	if err := c.memory.Close(); err != nil {
 		return err
 	}
-	return c.dev.Close()
+	return c.Device.Close()
 }
 
 // at is the address of an element, given as its distance from p. Layouts have been checked to stay within

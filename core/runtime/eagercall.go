@@ -52,7 +52,7 @@ func (e *EagerCall) Recycle() {
 	clear(e.bases)
 	clear(e.args)
 	clear(e.refs)
-	rt := e.Stream.ctx.rt
+	rt := e.Stream.ctx.Runtime
 	e.bases, e.args, e.refs, e.count = e.bases[:0], e.args[:0], e.refs[:0], 0
 	e.Row, e.Stream, e.into = nil, nil, false
 	rt.eagers.Put(e)
@@ -66,12 +66,12 @@ func (e *EagerCall) AddOperands(in []Operand) error {
 		switch {
 		case t == nil:
 			e.args = append(e.args, argument{number: &in[i].Value})
-		case t.store.ctx != e.Stream.ctx:
+		case t.Store.Context != e.Stream.ctx:
 			v, err := t.ScalarValue()
 			if err != nil {
 				return err
 			}
-			e.args = append(e.args, argument{number: &v, dtype: t.dtype})
+			e.args = append(e.args, argument{number: &v, dtype: t.DType})
 		default:
 			e.addView(&t.View)
 		}
@@ -81,8 +81,8 @@ func (e *EagerCall) AddOperands(in []Operand) error {
 
 // addView adds a view of existing memory, which the caller holds during the call.
 func (e *EagerCall) addView(v *View) {
-	e.bases = append(e.bases, base{store: v.store, addr: v.addr, offset: v.offset})
-	e.args = append(e.args, argument{view: v, dtype: v.dtype})
+	e.bases = append(e.bases, base{store: v.Store, addr: v.Addr, offset: v.Offset})
+	e.args = append(e.args, argument{view: v, dtype: v.DType})
 }
 
 // AddOutput adds the view that takes the result, after all operands.
@@ -152,7 +152,7 @@ func (e *EagerCall) allocate(buffers []graph.Buffer) error {
 		if err != nil {
 			return err
 		}
-		e.bases = append(e.bases, base{store: store, addr: store.base, own: true})
+		e.bases = append(e.bases, base{store: store, addr: store.Base, own: true})
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (e *EagerCall) number(r *op.Ref) *op.Value {
 
 // launch makes the launch of a step. Random rows take their counters here, in the order of the steps.
 func (e *EagerCall) launch(s *op.Step) *Launch {
-	l := e.Stream.ctx.rt.NewLaunch(e.Stream.ctx, e.Stream)
+	l := e.Stream.ctx.Runtime.NewLaunch(e.Stream.ctx, e.Stream)
 	for i := range s.In {
 		r := &s.In[i]
 		if r.Number != nil {
@@ -201,7 +201,7 @@ func (e *EagerCall) AdoptResults(in []Operand, out []op.Ref) ([]*Tensor, error) 
 		t, err := e.tensor(&out[i], len(out) == 1)
 		if err != nil {
 			for _, t := range ts {
-				t.store.ctx.rt.Free(t.handle)
+				t.Store.Context.Runtime.Free(t.handle)
 			}
 			return nil, err
 		}
@@ -216,7 +216,7 @@ func (e *EagerCall) AdoptResults(in []Operand, out []op.Ref) ([]*Tensor, error) 
 // deriveFromOperands makes t a view of the operand whose memory it shares.
 func (t *Tensor) deriveFromOperands(in []Operand) {
 	for i := range in {
-		if x := in[i].Tensor; x != nil && x.store == t.store {
+		if x := in[i].Tensor; x != nil && x.Store == t.Store {
 			t.DeriveFrom(x)
 			return
 		}
@@ -232,12 +232,12 @@ func (e *EagerCall) tensor(r *op.Ref, only bool) (*Tensor, error) {
 			return nil, err
 		}
 	}
-	rt := e.Stream.ctx.rt
+	rt := e.Stream.ctx.Runtime
 	h, t := rt.tensors.New()
 	if t == nil {
 		return nil, tooManyTensors(rt)
 	}
-	t.store, t.addr, t.offset, t.dtype, t.handle = b.store, at(b.addr, r.Offset, r.DType), b.offset+r.Offset, r.DType, h
+	t.Store, t.Addr, t.Offset, t.DType, t.handle = b.store, at(b.addr, r.Offset, r.DType), b.offset+r.Offset, r.DType, h
 	t.Layout = r.Layout
 	if e.Row.Counted {
 		t.Dims[0] = e.count
@@ -257,7 +257,7 @@ var AssignRow = op.ByID(op.IDAssign)
 // copy writes the elements of one view to another of the same device, broadcast and cast. The views may overlap:
 // the elements written are those of from before the call.
 func (s *Stream) copy(from, to *View) error {
-	e := s.ctx.rt.NewEagerCall(AssignRow, s, false)
+	e := s.ctx.Runtime.NewEagerCall(AssignRow, s, false)
 	defer e.Recycle()
 	e.addView(from)
 	e.AddOutput(to)
@@ -270,12 +270,12 @@ func (s *Stream) copy(from, to *View) error {
 
 // Contiguous copies a view into new memory, in row-major order. The caller owns the reference of the result.
 func (s *Stream) Contiguous(v *View) (View, error) {
-	w, err := s.ctx.EmptyView(AssignRow.Name, v.dtype, &v.Shape, s)
+	w, err := s.ctx.EmptyView(AssignRow.Name, v.DType, &v.Shape, s)
 	if err != nil {
 		return w, err
 	}
 	if err := s.copy(v, &w); err != nil {
-		w.store.Release()
+		w.Store.Release()
 		return View{}, err
 	}
 	return w, nil

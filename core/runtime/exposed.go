@@ -22,13 +22,13 @@ func (st *Storage) Expose() {
 	if st.addressTaken.Load() {
 		return
 	}
-	x := &st.ctx.exposed
+	x := &st.Context.exposed
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	// A device without queues has no kernels that could find it.
-	if !st.addressTaken.Load() && !st.ctx.inOrder {
+	if !st.addressTaken.Load() && !st.Context.inOrder {
 		x.all = append(x.all, st)
-		i := x.first(st.base)
+		i := x.first(st.Base)
 		copy(x.all[i+1:], x.all[i:])
 		x.all[i] = st
 	}
@@ -40,7 +40,7 @@ func (st *Storage) Expose() {
 func (x *exposed) first(base unsafe.Pointer) int {
 	low, high := 0, len(x.all)-1
 	for low < high {
-		if middle := (low + high) / 2; Address(x.all[middle].base) < Address(base) {
+		if middle := (low + high) / 2; Address(x.all[middle].Base) < Address(base) {
 			low = middle + 1
 		} else {
 			high = middle
@@ -57,16 +57,16 @@ func (st *Storage) dropView() bool {
 			return false
 		}
 	}
-	if !st.addressTaken.Load() || st.ctx.inOrder {
+	if !st.addressTaken.Load() || st.Context.inOrder {
 		return true
 	}
-	x := &st.ctx.exposed
+	x := &st.Context.exposed
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !dropRef(&st.Refs) { // hold has retained it meanwhile
 		return false
 	}
-	i := x.first(st.base)
+	i := x.first(st.Base)
 	for x.all[i] != st { // another one over the same memory
 		i++
 	}
@@ -84,7 +84,7 @@ func (x *exposed) hold() (all []*Storage) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, st := range x.all {
-		if st.bytes > 0 {
+		if st.Size > 0 {
 			st.Retain()
 			all = append(all, st)
 		}

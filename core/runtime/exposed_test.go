@@ -15,13 +15,13 @@ import (
 func exposable() *Storage {
 	memory := new([16]byte)
 	// SAFETY: nothing is read.
-	return &Storage{ctx: new(Context), base: unsafe.Pointer(memory), bytes: int64(len(memory))}
+	return &Storage{Context: new(Context), Base: unsafe.Pointer(memory), Size: int64(len(memory))}
 }
 
 // A caller who got an address may pass it to a kernel at once, also if another goroutine was about to list the storage.
 func TestExposeReturnsWhenListed(t *testing.T) {
 	st := exposable()
-	x := &st.ctx.exposed
+	x := &st.Context.exposed
 	var returned atomic.Int32
 	var all sync.WaitGroup
 	x.mu.Lock()
@@ -60,20 +60,20 @@ func TestExposeBesideDrop(t *testing.T) {
 		})
 		both.Wait()
 		require.EqualValues(t, 1, drops.Load())
-		require.Empty(t, st.ctx.exposed.all, "a storage without views is listed")
+		require.Empty(t, st.Context.exposed.all, "a storage without views is listed")
 	}
 }
 
 // A call that holds what is listed keeps storages whose last view is dropped meanwhile.
 func TestHoldBesideDrop(t *testing.T) {
 	a, b := exposable(), exposable()
-	b.ctx = a.ctx
-	x := &a.ctx.exposed
+	b.Context = a.Context
+	x := &a.Context.exposed
 	a.Expose()
 	b.Expose()
 	held := x.hold()
 	require.ElementsMatch(t, []*Storage{a, b}, held)
-	require.True(t, slices.IsSortedFunc(held, func(a, b *Storage) int { return int(int64(Address(a.base) - Address(b.base))) }))
+	require.True(t, slices.IsSortedFunc(held, func(a, b *Storage) int { return int(int64(Address(a.Base) - Address(b.Base))) }))
 	require.False(t, a.dropView())
 	require.Len(t, x.all, 2)
 	require.True(t, a.dropView(), "that of the call")

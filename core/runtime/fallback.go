@@ -55,7 +55,7 @@ func (c *Context) Fallbacks() map[string]int64 {
 // FallsBack reports whether the CPU may run a call that the device refused with err: only where the device
 // lacks it, and not with Config.NoFallback.
 func (c *Context) FallsBack(err error) bool {
-	return c.rt.fallback && c != c.rt.cpu && status.CodeOf(err) == status.Unsupported
+	return c.Runtime.fallback && c != c.Runtime.CPU && status.CodeOf(err) == status.Unsupported
 }
 
 // fallBack runs a launch on the CPU, in the device's memory, which the CPU sees. It is complete when fallBack
@@ -74,5 +74,5 @@ func (l *Launch) fallBack() {
 		st.pins.Add(1)
 		st.Wait(i >= len(l.Stores)-l.Writes) // Ready reports the failure of an input
 	}
-	l.ctx.rt.cpu.main.dev.Run(l.Program, &l.Call)
+	l.ctx.Runtime.CPU.main.Device.Run(l.Program, &l.Call)
 }

@@ -29,19 +29,19 @@ func (s *Stream) waitForHazards(st *Storage, writes bool) {
 
 // waitFor makes s wait for a ticket of another stream; work of s itself is in order anyway.
 func (s *Stream) waitFor(u alloc.Use) {
-	if u.Stream == nil || u.Stream == s.dev || u.Stream.Done() >= u.Ticket {
+	if u.Stream == nil || u.Stream == s.Device || u.Stream.Done() >= u.Ticket {
 		return
 	}
 	e, ok := s.ctx.events.Get().(device.Event)
 	if !ok {
 		var err error
-		if e, err = s.ctx.dev.NewEvent(); err != nil {
+		if e, err = s.ctx.Device.NewEvent(); err != nil {
 			u.Stream.Sync(u.Ticket) // no event is available: blocking here is slower, but correct
 			return
 		}
 	}
 	u.Stream.Record(e)
-	s.dev.Wait(e) // takes the point recorded now, so the event can be reused
+	s.Device.Wait(e) // takes the point recorded now, so the event can be reused
 	s.ctx.events.Put(e)
 }
 
@@ -50,16 +50,16 @@ func (s *Stream) waitFor(u alloc.Use) {
 func (st *Storage) recordUse(s *Stream, t device.Ticket, writes bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if st.ctx.inOrder {
+	if st.Context.inOrder {
 		st.ForeignWork.Store(true)
 	}
-	use := alloc.Use{Stream: s.dev, Ticket: t}
+	use := alloc.Use{Stream: s.Device, Ticket: t}
 	if writes {
 		st.write, st.uses = use, st.uses[:0]
 		return
 	}
 	for i := range st.uses {
-		if st.uses[i].Stream == s.dev {
+		if st.uses[i].Stream == s.Device {
 			st.uses[i].Ticket = t
 			return
 		}
@@ -79,7 +79,7 @@ func (st *Storage) Wait(writes bool) error {
 
 // idle reports, without a lock, that no stream uses a storage. It may be false although the streams have
 // passed. On a device without queues, only streams of another device that copy from or to it use a storage.
-func (st *Storage) idle() bool { return st.ctx.inOrder && !st.ForeignWork.Load() }
+func (st *Storage) idle() bool { return st.Context.inOrder && !st.ForeignWork.Load() }
 
 // hazards lists the uses that the CPU has to wait for before it reads a storage or, with writes, writes it.
 func (st *Storage) hazards(writes bool) (uses []alloc.Use) {
@@ -163,7 +163,7 @@ func (l *Launch) clearFaults() {
 		}
 		st := outputs[0]
 		outputs = outputs[1:]
-		if st.fault.Load() != nil && o.IsContiguous() && o.Numel()*o.DType.Size() == st.bytes {
+		if st.fault.Load() != nil && o.IsContiguous() && o.Numel()*o.DType.Size() == st.Size {
 			st.fault.Store(nil)
 		}
 	}

@@ -243,7 +243,7 @@ func (t *Tensor) IsLeaf() bool {
 }
 
 // Version is how often the runtime has written to the memory of the tensor since its first contents.
-func (t *Tensor) Version() uint32 { return t.store.Changes() }
+func (t *Tensor) Version() uint32 { return t.Store.Changes() }
 
 // Ask makes the tensor ask for gradients, or for none, from now on: what was computed from it before keeps its history. One
 // that was computed from nothing becomes a leaf. Only floats and complex numbers have gradients.
@@ -256,8 +256,8 @@ func (t *Tensor) Ask(yes bool) error {
 	case h != nil:
 		h.stop(!yes)
 	case yes:
-		if !Differentiable(t.dtype) {
-			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point or complex dtype", t.dtype)
+		if !Differentiable(t.DType) {
+			return status.Errorf(status.Type, "[stop_gradient] a tensor of %s has no gradient; want a floating-point or complex dtype", t.DType)
 		}
 		t.leaveOrigin()
 		n := NewNode(nil, nil)
@@ -269,9 +269,9 @@ func (t *Tensor) Ask(yes bool) error {
 	// freezes and trains again.
 	switch after := t.AskedHistory(); {
 	case before == nil && after != nil:
-		t.store.Asked.Add(after.mark())
+		t.Store.Asked.Add(after.mark())
 	case before != nil && after == nil:
-		t.store.Asked.Add(-before.mark())
+		t.Store.Asked.Add(-before.mark())
 	}
 	return nil
 }

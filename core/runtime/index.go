@@ -66,13 +66,13 @@ func (t *Tensor) Index(items []IndexItem) (*Tensor, error) {
 // showing makes a view of a part of the tensor. It fills the new tensor in place, because a layout is long, and copies of it take
 // a good part of what a view takes.
 func (t *Tensor) showing(p *op.Part) (*Tensor, error) {
-	rt := t.store.ctx.rt
+	rt := t.Store.Context.Runtime
 	h, u := rt.tensors.New()
 	if u == nil {
 		return nil, tooManyTensors(rt)
 	}
-	t.store.Retain()
-	u.store, u.addr, u.offset, u.dtype, u.handle = t.store, at(t.addr, p.Offset, t.dtype), t.offset+p.Offset, t.dtype, h
+	t.Store.Retain()
+	u.Store, u.Addr, u.Offset, u.DType, u.handle = t.Store, at(t.Addr, p.Offset, t.DType), t.Offset+p.Offset, t.DType, h
 	u.Layout = p.Layout
 	u.DeriveFrom(t)
 	return u, nil
@@ -150,28 +150,28 @@ func (it *IndexItem) Bounds(n int64) (start, stop, step int64) {
 // more elements or fewer, and its elements must be neighbours in memory; to become larger ones, they must also come in
 // whole groups that begin where such an element may.
 func (t *Tensor) Bits(d dtype.DType) (*Tensor, error) {
-	if err := t.store.ctx.Supports("view", d); err != nil {
+	if err := t.Store.Context.Supports("view", d); err != nil {
 		return nil, err
 	}
 	v := t.View
-	v.dtype = d
+	v.DType = d
 	// Equal sizes need no more: strides and the offset count elements, and the same elements are where they were.
-	if from, to := t.dtype.Size(), d.Size(); from != to {
+	if from, to := t.DType.Size(), d.Size(); from != to {
 		if t.Rank == 0 {
 			return nil, status.Errorf(status.Invalid, "[view] a tensor without dimensions cannot become %s: its elements have %d bytes; want %d", d, from, to)
 		}
 		if t.Strides[t.Rank-1] != 1 {
-			return nil, status.Errorf(status.Invalid, "[view] the last stride is %d; want 1 to view %s as %s", t.Strides[t.Rank-1], t.dtype, d)
+			return nil, status.Errorf(status.Invalid, "[view] the last stride is %d; want 1 to view %s as %s", t.Strides[t.Rank-1], t.DType, d)
 		}
 		if err := v.Resize(from, to); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.store.Known("view"); err != nil {
+	if err := t.Store.Known("view"); err != nil {
 		return nil, err
 	}
 	// SAFETY: only its alignment is looked at. Memory of another owner may begin anywhere.
-	if at := uintptr(v.addr); v.Numel() > 0 && at%uintptr(d.Align()) != 0 {
+	if at := uintptr(v.Addr); v.Numel() > 0 && at%uintptr(d.Align()) != 0 {
 		return nil, status.Errorf(status.Invalid, "[view] the first element lies at address %#x; want a multiple of %d to view it as %s", at, d.Align(), d)
 	}
 	u, err := t.ShareView(&v)
@@ -187,7 +187,7 @@ func (v *View) Resize(from, to int64) error {
 	if to < from {
 		// Each element becomes n neighbours on the last axis, so that every other distance is n times as long.
 		n := from / to
-		v.offset *= n
+		v.Offset *= n
 		v.Dims[last] *= n
 		for i := range v.Strides[:last] {
 			v.Strides[i] *= n
@@ -196,14 +196,14 @@ func (v *View) Resize(from, to int64) error {
 	}
 	// The stride of an axis of one element is never followed.
 	n := to / from
-	whole := v.offset%n == 0 && v.Dims[last]%n == 0
+	whole := v.Offset%n == 0 && v.Dims[last]%n == 0
 	for i, stride := range v.Strides[:last] {
 		whole = whole && (stride%n == 0 || v.Dims[i] == 1)
 	}
 	if !whole {
-		return status.Errorf(status.Invalid, "[view] shape %s, strides %v and offset %d do not divide into %s; want multiples of %d elements", &v.Shape, v.Strides[:v.Rank], v.offset, v.dtype, n)
+		return status.Errorf(status.Invalid, "[view] shape %s, strides %v and offset %d do not divide into %s; want multiples of %d elements", &v.Shape, v.Strides[:v.Rank], v.Offset, v.DType, n)
 	}
-	v.offset /= n
+	v.Offset /= n
 	v.Dims[last] /= n
 	for i := range v.Strides[:last] {
 		v.Strides[i] /= n
@@ -213,7 +213,7 @@ func (v *View) Resize(from, to int64) error {
 
 // LookAs makes the view one of the same memory as elements of another dtype.
 func (v *View) LookAs(d dtype.DType) error {
-	from := v.dtype.Size()
-	v.dtype = d
+	from := v.DType.Size()
+	v.DType = d
 	return v.Resize(from, d.Size())
 }

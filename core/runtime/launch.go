@@ -55,7 +55,7 @@ func (rt *Runtime) NewLaunch(c *Context, s *Stream) *Launch {
 // Recycle releases what the launch holds and clears its pointers, so that a record in the pool keeps no memory
 // alive.
 func (l *Launch) Recycle() {
-	rt := l.ctx.rt
+	rt := l.ctx.Runtime
 	if l.count != nil {
 		*l.count = l.Count
 	}
@@ -85,7 +85,7 @@ func (l *Launch) Recycle() {
 // shape.
 func (l *Launch) readOperand(o *Operand, like *View) {
 	if o.Tensor == nil {
-		l.readScalar(&o.Value, like.dtype, &shape.Layout{Shape: like.Shape})
+		l.readScalar(&o.Value, like.DType, &shape.Layout{Shape: like.Shape})
 		return
 	}
 	l.ReadView(&o.Tensor.View)
@@ -136,14 +136,14 @@ func (l *Launch) writePart(b *base, r *op.Ref) {
 
 // ReadView adds an input that needs no cast.
 func (l *Launch) ReadView(v *View) {
-	l.In = operand(l.In, v.addr, v.store.Heap(), v.dtype, &v.Layout)
-	l.Stores = append(l.Stores, v.store)
+	l.In = operand(l.In, v.Addr, v.Store.Heap(), v.DType, &v.Layout)
+	l.Stores = append(l.Stores, v.Store)
 }
 
 // Write adds an output; all inputs have been added.
 func (l *Launch) Write(v *View) {
-	l.Out = operand(l.Out, v.addr, v.store.Heap(), v.dtype, &v.Layout)
-	l.Stores = append(l.Stores, v.store)
+	l.Out = operand(l.Out, v.Addr, v.Store.Heap(), v.DType, &v.Layout)
+	l.Stores = append(l.Stores, v.Store)
 	l.Writes++
 }
 
@@ -191,7 +191,7 @@ func (l *Launch) find() (err error) {
 		return ErrLowered
 	case l.ctx.FallsBack(err):
 		l.Lacks = append(l.Lacks, Lack{l.row, err})
-		l.Program, err = l.programOf(l.ctx.rt.cpu, l.row)
+		l.Program, err = l.programOf(l.ctx.Runtime.CPU, l.row)
 	}
 	return err
 }
@@ -235,9 +235,9 @@ func (l *Launch) Dispatch(p device.Program) error {
 // start submits the call. On devices with queues the launch may be recycled before start returns.
 func (l *Launch) start(p device.Program) device.Ticket {
 	if p == nil {
-		return l.stream.dev.Copy(&l.Call)
+		return l.stream.Device.Copy(&l.Call)
 	}
-	return l.stream.dev.Run(p, &l.Call)
+	return l.stream.Device.Run(p, &l.Call)
 }
 
 // enqueue submits to a device with queues. The workspace is freed at once, as a tensor would be: it stays pending
@@ -248,7 +248,7 @@ func (l *Launch) enqueue(p device.Program) {
 	l.scratch = nil
 	t := l.order(p)
 	if scratch != nil {
-		uses := [1]alloc.Use{{Stream: s.dev, Ticket: t}}
+		uses := [1]alloc.Use{{Stream: s.Device, Ticket: t}}
 		c.memory.Free(scratch, uses[:])
 		c.Level()
 	}
@@ -286,7 +286,7 @@ func (l *Launch) Reserve() error {
 	}
 	var on device.Stream
 	if !l.ctx.inOrder && len(l.Lacks) == 0 {
-		on = l.stream.dev
+		on = l.stream.Device
 	}
 	block, err := l.ctx.Allocate(n, on)
 	if err != nil {
@@ -349,12 +349,12 @@ func (l *Launch) Reach(all []*Storage) {
 
 // inheritDirect is inheritDisplacement for one result that is no view; y may be nil.
 func inheritDirect(x, y *Operand, made *Storage) {
-	if made.ctx != made.ctx.rt.cpu {
+	if made.Context != made.Context.Runtime.CPU {
 		return
 	}
 	for _, o := range [2]*Operand{x, y} {
-		if o != nil && o.Tensor != nil && o.Tensor.store.displaced != 0 {
-			made.displaced = o.Tensor.store.displaced
+		if o != nil && o.Tensor != nil && o.Tensor.Store.Displacement != 0 {
+			made.Displacement = o.Tensor.Store.Displacement
 			return
 		}
 	}
@@ -363,7 +363,7 @@ func inheritDirect(x, y *Operand, made *Storage) {
 // RunDirect runs an elementwise operator, with result dtype d, on operands that have the dtype and shape of like
 // or are scalars; y is nil for unary operators.
 func (s *Stream) RunDirect(row *op.Row, d dtype.DType, like *View, x, y *Operand, mode Mode) (*Tensor, error) {
-	rt := s.ctx.rt
+	rt := s.ctx.Runtime
 	store, err := s.ctx.NewStorage(like.Numel()*d.Size(), s)
 	if err != nil {
 		return nil, err
@@ -373,7 +373,7 @@ func (s *Stream) RunDirect(row *op.Row, d dtype.DType, like *View, x, y *Operand
 		store.Release()
 		return nil, tooManyTensors(rt)
 	}
-	t.store, t.addr, t.offset, t.dtype, t.handle = store, store.base, 0, d, h
+	t.Store, t.Addr, t.Offset, t.DType, t.handle = store, store.Base, 0, d, h
 	if rt.Displaces() {
 		inheritDirect(x, y, store)
 	}
@@ -382,7 +382,7 @@ func (s *Stream) RunDirect(row *op.Row, d dtype.DType, like *View, x, y *Operand
 	} else {
 		t.Layout = shape.Contiguous(like.Shape)
 	}
-	if store.bytes == 0 {
+	if store.Size == 0 {
 		return t, nil // nothing to compute: no device is asked
 	}
 	l := rt.NewLaunch(s.ctx, s)

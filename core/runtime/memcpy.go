@@ -21,28 +21,28 @@ import (
 // work that computes the tensor. If that failed, Read returns its error and leaves dst unchanged, as often as it
 // is called.
 func (t *Tensor) Read(dst []byte) error {
-	if err := t.store.Known("read"); err != nil {
+	if err := t.Store.Known("read"); err != nil {
 		return err
 	}
 	if err := t.checkBytes(len(dst)); err != nil {
 		return err
 	}
-	if err := t.store.Wait(false); err != nil {
+	if err := t.Store.Wait(false); err != nil {
 		return err
 	}
 	if len(dst) == 0 {
 		return nil
 	}
-	t.store.ctx.copies.count(int64(len(dst)))
-	defer t.store.ctx.copied("read", int64(len(dst)))()
+	t.Store.Context.copies.count(int64(len(dst)))
+	defer t.Store.Context.copied("read", int64(len(dst)))()
 	if t.IsContiguous() {
 		copy(dst, t.Memory())
 		return nil
 	}
-	rt := t.store.ctx.rt
-	to := rt.HostView(dst, t.dtype, &t.Shape)
-	defer to.store.Release()
-	return rt.cpu.main.copy(&t.View, &to)
+	rt := t.Store.Context.Runtime
+	to := rt.HostView(dst, t.DType, &t.Shape)
+	defer to.Store.Release()
+	return rt.CPU.main.copy(&t.View, &to)
 }
 
 // Write copies src, the elements in row-major order, into the tensor. It waits for the work that
@@ -54,33 +54,33 @@ func (t *Tensor) Write(src []byte) error {
 	if err := Writable("write", &t.View); err != nil {
 		return err
 	}
-	if err := t.store.Known("write"); err != nil {
+	if err := t.Store.Known("write"); err != nil {
 		return err
 	}
-	t.store.Wait(true) // an earlier failure does not matter: it is overwritten
-	t.store.Version.Add(1)
+	t.Store.Wait(true) // an earlier failure does not matter: it is overwritten
+	t.Store.Version.Add(1)
 	if len(src) == 0 {
 		return nil
 	}
-	t.store.ctx.copies.count(int64(len(src)))
-	defer t.store.ctx.copied("write", int64(len(src)))()
+	t.Store.Context.copies.count(int64(len(src)))
+	defer t.Store.Context.copied("write", int64(len(src)))()
 	if t.IsContiguous() {
 		copy(t.Memory(), src)
-		if int64(len(src)) == t.store.bytes {
-			t.store.fault.Store(nil)
+		if int64(len(src)) == t.Store.Size {
+			t.Store.fault.Store(nil)
 		}
 		return nil
 	}
-	rt := t.store.ctx.rt
-	from := rt.HostView(src, t.dtype, &t.Shape)
-	defer from.store.Release()
-	return rt.cpu.main.copy(&from, &t.View)
+	rt := t.Store.Context.Runtime
+	from := rt.HostView(src, t.DType, &t.Shape)
+	defer from.Store.Release()
+	return rt.CPU.main.copy(&from, &t.View)
 }
 
 // checkBytes refuses a buffer of n bytes whose size is not that of the elements.
 func (t *Tensor) checkBytes(n int) error {
-	if want := t.Numel() * t.dtype.Size(); int64(n) != want {
-		return status.Errorf(status.Invalid, "[memcpy] got %d bytes for a %s tensor of shape %s; want %d", n, t.dtype, &t.Shape, want)
+	if want := t.Numel() * t.DType.Size(); int64(n) != want {
+		return status.Errorf(status.Invalid, "[memcpy] got %d bytes for a %s tensor of shape %s; want %d", n, t.DType, &t.Shape, want)
 	}
 	return nil
 }
@@ -88,14 +88,14 @@ func (t *Tensor) checkBytes(n int) error {
 // Memory is the memory of a contiguous view.
 func (v *View) Memory() []byte {
 	// SAFETY: the caller holds the storage, and a contiguous view lies within it.
-	return unsafe.Slice((*byte)(v.addr), v.Numel()*v.dtype.Size())
+	return unsafe.Slice((*byte)(v.Addr), v.Numel()*v.DType.Size())
 }
 
 // HostView is host memory as a contiguous view on the CPU. The caller keeps the memory, and releases the storage.
 func (rt *Runtime) HostView(b []byte, d dtype.DType, s *shape.Shape) View {
 	// SAFETY: the bytes are used only while the caller of Read or Write, or the program whose constant they are, holds them.
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	return View{store: rt.newStorage(rt.cpu, p, int64(len(b))), addr: p, dtype: d, Layout: shape.Contiguous(*s)}
+	return View{Store: rt.newStorage(rt.CPU, p, int64(len(b))), Addr: p, DType: d, Layout: shape.Contiguous(*s)}
 }
 
 // Borrow makes a tensor on the CPU of src, the elements in row-major order, without a copy. The bytes stay as they are until
@@ -113,24 +113,24 @@ func (rt *Runtime) Borrow(d dtype.DType, s shape.Shape, src []byte) (*Tensor, er
 // CPU. The address is valid as long as the tensor. From now on the caller may write there at any time, which
 // the runtime does not notice: see Storage.addressTaken.
 func (t *Tensor) Map() (unsafe.Pointer, error) {
-	if err := t.store.Known("data_ptr"); err != nil {
+	if err := t.Store.Known("data_ptr"); err != nil {
 		return nil, err
 	}
-	if err := t.store.Wait(true); err != nil {
+	if err := t.Store.Wait(true); err != nil {
 		return nil, err
 	}
-	t.store.Expose()
-	return t.addr, nil
+	t.Store.Expose()
+	return t.Addr, nil
 }
 
 // To is the tensor on a device: a copy, or with copy false another handle of the same view where it is on that
 // device already. The copy may not be complete when To returns. It asks for no gradient.
 func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
-	rt := t.store.ctx.rt
-	if t.store.traced != nil {
+	rt := t.Store.Context.Runtime
+	if t.Store.Traced != nil {
 		return t.ToTraced(c, copy, 0)
 	}
-	if c == t.store.ctx {
+	if c == t.Store.Context {
 		if !copy {
 			return t.Alias()
 		}
@@ -140,12 +140,12 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 		}
 		return rt.Adopt(&v)
 	}
-	if err := c.Supports("to", t.dtype); err != nil {
+	if err := c.Supports("to", t.DType); err != nil {
 		return nil, err
 	}
-	defer c.copied("to", t.Numel()*t.dtype.Size())()
+	defer c.copied("to", t.Numel()*t.DType.Size())()
 	s := t.copyStream(c, on)
-	v, err := c.EmptyView("to", t.dtype, &t.Shape, s)
+	v, err := c.EmptyView("to", t.DType, &t.Shape, s)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 	switch {
 	case v.Numel() == 0:
 	case s == nil:
-		c.copies.count(v.store.bytes) // Read counts it for the other device
+		c.copies.count(v.Store.Size) // Read counts it for the other device
 		err = t.Read(v.Memory())
 	default:
 		err = s.submitCopy(&t.View, &v)
@@ -173,13 +173,13 @@ func (t *Tensor) To(c *Context, copy bool, on *Stream) (*Tensor, error) {
 // work of its own device, and where the source is memory that may be written outside the runtime before the
 // stream reads it.
 func (t *Tensor) copyStream(c *Context, on *Stream) *Stream {
-	from := t.store.ctx
+	from := t.Store.Context
 	switch {
 	case from.inOrder == c.inOrder:
 		return nil
 	case c.inOrder:
 		return from.StreamFor(on)
-	case t.store.block == nil || t.store.addressTaken.Load():
+	case t.Store.block == nil || t.Store.addressTaken.Load():
 		return nil
 	}
 	return c.StreamFor(on)
@@ -188,18 +188,18 @@ func (t *Tensor) copyStream(c *Context, on *Stream) *Stream {
 // submitCopy submits a copy between two devices on s; to is contiguous.
 func (s *Stream) submitCopy(from, to *View) error {
 	if !from.IsContiguous() {
-		whole, err := from.store.ctx.StreamFor(s).Contiguous(from)
+		whole, err := from.Store.Context.StreamFor(s).Contiguous(from)
 		if err != nil {
 			return err
 		}
-		defer whole.store.Release()
+		defer whole.Store.Release()
 		from = &whole
 	}
-	l := s.ctx.rt.NewLaunch(s.ctx, s)
+	l := s.ctx.Runtime.NewLaunch(s.ctx, s)
 	l.ReadView(from)
 	l.Write(to)
-	from.store.ctx.copies.count(to.store.bytes)
-	to.store.ctx.copies.count(to.store.bytes)
+	from.Store.Context.copies.count(to.Store.Size)
+	to.Store.Context.copies.count(to.Store.Size)
 	return l.Dispatch(nil)
 }
 
@@ -220,19 +220,19 @@ func (c *Context) CopyCount() (calls, bytes int64) {
 
 // ScalarValue reads a 0-d CPU tensor as a scalar operand. It waits for the work that computes it.
 func (t *Tensor) ScalarValue() (op.Value, error) {
-	if t.dtype.IsComplex() {
-		return op.Value{}, status.Errorf(status.Type, "[operand] got a tensor of %s beside tensors on another place; want one place", t.dtype)
+	if t.DType.IsComplex() {
+		return op.Value{}, status.Errorf(status.Type, "[operand] got a tensor of %s beside tensors on another place; want one place", t.DType)
 	}
 	var b [8]byte
-	if err := t.Read(b[:t.dtype.Size()]); err != nil {
+	if err := t.Read(b[:t.DType.Size()]); err != nil {
 		return op.Value{}, err
 	}
 	raw := uint64(0)
 	for i, x := range b {
 		raw |= uint64(x) << (8 * i)
 	}
-	shift := 64 - 8*t.dtype.Size()
-	switch t.dtype {
+	shift := 64 - 8*t.DType.Size()
+	switch t.DType {
 	case dtype.Float64:
 		return op.Value{Kind: op.Float, F: math.Float64frombits(raw)}, nil
 	case dtype.Float32:
@@ -266,13 +266,13 @@ func Writable(name string, v *View) error {
 // ToTraced is Tensor.To for a traced tensor. A copy is a call of assign, and no copy another handle, as for tensors with
 // elements; what leaves the device would leave the program.
 func (t *Tensor) ToTraced(to *Context, copy bool, mode Mode) (*Tensor, error) {
-	if to != t.store.ctx {
-		return nil, status.Errorf(status.Traced, "[to] the function is traced for %s; want no move to %s within it", t.store.ctx.place, to.place)
+	if to != t.Store.Context {
+		return nil, status.Errorf(status.Traced, "[to] the function is traced for %s; want no move to %s within it", t.Store.Context.place, to.place)
 	}
 	if !copy {
 		return t.Same()
 	}
-	return t.store.traced.Tracer().Copy(t, mode)
+	return t.Store.Traced.Tracer().Copy(t, mode)
 }
 
 // A server has the elements of a batch in as many pieces as there are requests, in memory of its own, and wants each row of
@@ -294,7 +294,7 @@ func (rt *Runtime) Gather(c *Context, d dtype.DType, s shape.Shape, pieces [][]b
 		made := s // s itself stays on the stack
 		return nil, status.Errorf(status.Invalid, "[tensor] got %d bytes for a %s tensor of shape %s; want %d", total, d, &made, want)
 	}
-	if c == rt.cpu && len(pieces) == 1 && want > 0 {
+	if c == rt.CPU && len(pieces) == 1 && want > 0 {
 		at := unsafe.Pointer(unsafe.SliceData(pieces[0]))
 		// SAFETY: only the alignment is looked at; the caller keeps the piece until the tensor is freed.
 		if uintptr(at)%device.PlanAlign == 0 {
@@ -316,10 +316,10 @@ func (rt *Runtime) Gather(c *Context, d dtype.DType, s shape.Shape, pieces [][]b
 // Contents waits for what computes the tensor and returns its elements in row-major order: the memory of the tensor itself,
 // which is only read, and only until the tensor is freed.
 func (t *Tensor) Contents() ([]byte, error) {
-	if err := t.store.Known("read"); err != nil {
+	if err := t.Store.Known("read"); err != nil {
 		return nil, err
 	}
-	if err := t.store.Wait(false); err != nil {
+	if err := t.Store.Wait(false); err != nil {
 		return nil, err
 	}
 	if !t.IsContiguous() {

@@ -192,7 +192,7 @@ func (n *Node) Release() {
 func FreeGradients(list []*Tensor) {
 	for _, g := range list {
 		if g != nil {
-			g.store.ctx.rt.Free(g.handle)
+			g.Store.Context.Runtime.Free(g.handle)
 		}
 	}
 }
@@ -217,8 +217,8 @@ func (n *Node) unname() {
 func (n *Node) DropValues(values []*Storage) []*Storage {
 	for _, list := range [2][]NodeValue{n.In, n.Out} {
 		for i := range list {
-			if st := list[i].View.store; st != nil {
-				list[i].View.store = nil
+			if st := list[i].View.Store; st != nil {
+				list[i].View.Store = nil
 				values = append(values, st)
 			}
 		}
@@ -260,8 +260,8 @@ func (n *Node) KeepOperands(in []Operand) {
 
 // forgetValues releases what is kept of the values.
 func (k *NodeValue) forgetValues() {
-	if st := k.View.store; st != nil {
-		k.View.store = nil
+	if st := k.View.Store; st != nil {
+		k.View.Store = nil
 		st.Release()
 	}
 }
@@ -275,10 +275,10 @@ func (n *Node) KeepResult(i int, t *Tensor) {
 
 // Describe describes a tensor, and keeps its memory if values are read.
 func (k *NodeValue) Describe(t *Tensor, values bool) {
-	k.Type, k.Context, k.Displaced = op.Type{DType: t.dtype, Shape: t.Shape}, t.store.ctx, t.store.displaced
+	k.Type, k.Context, k.Displaced = op.Type{DType: t.DType, Shape: t.Shape}, t.Store.Context, t.Store.Displacement
 	if values {
-		k.View, k.Version = t.View, t.store.Changes()
-		t.store.Retain()
+		k.View, k.Version = t.View, t.Store.Changes()
+		t.Store.Retain()
 	}
 }
 
@@ -330,7 +330,7 @@ func (n *Node) KnownGradient(i int) (*Tensor, *PendingZeros, error) {
 func (n *Node) ZeroGradient(i int) (*Tensor, error) {
 	n.Mu.Lock()
 	g := n.Gradient(i)
-	if g == nil || !n.Leaf || !g.IsAlone() || g.dtype.IsComplex() {
+	if g == nil || !n.Leaf || !g.IsAlone() || g.DType.IsComplex() {
 		defer n.Mu.Unlock()
 		if g == nil {
 			return nil, nil
@@ -338,7 +338,7 @@ func (n *Node) ZeroGradient(i int) (*Tensor, error) {
 		return g.SameAsSeen()
 	}
 	n.swap(i, nil)
-	n.Zeros = &PendingZeros{op.Type{DType: g.dtype, Shape: g.Shape}, g.store.ctx}
+	n.Zeros = &PendingZeros{op.Type{DType: g.DType, Shape: g.Shape}, g.Store.Context}
 	n.Mu.Unlock()
 	FreeGradients([]*Tensor{g})
 	return nil, nil

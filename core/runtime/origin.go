@@ -65,11 +65,11 @@ func (t *Tensor) EnsureOrigin() *Origin {
 	if o := t.Origin(); o != nil {
 		return o
 	}
-	o := t.store.ctx.rt.origins.Get().(*Origin)
-	o.Context, o.Traced, o.dtype, o.Offset, o.Layout = t.store.ctx, t.store.traced != nil, t.dtype, t.offset, t.Layout
+	o := t.Store.Context.Runtime.origins.Get().(*Origin)
+	o.Context, o.Traced, o.dtype, o.Offset, o.Layout = t.Store.Context, t.Store.Traced != nil, t.DType, t.Offset, t.Layout
 	o.Bits, o.From = t.IsView, t.HoldHistory() // all other views have an origin
 	o.Refs.Store(1)
-	t.SeenState.Store(o.state(t.store))
+	t.SeenState.Store(o.state(t.Store))
 	if t.own.CompareAndSwap(nil, o) {
 		return o
 	}
@@ -80,7 +80,7 @@ func (t *Tensor) EnsureOrigin() *Origin {
 // DeriveFrom makes t, which has just been made and shares the memory of x, a view of x.
 func (t *Tensor) DeriveFrom(x *Tensor) {
 	t.IsView = true
-	if t.dtype == x.dtype && Differentiable(t.dtype) {
+	if t.DType == x.DType && Differentiable(t.DType) {
 		t.JoinOrigin(x.EnsureOrigin(), false)
 	}
 }
@@ -88,7 +88,7 @@ func (t *Tensor) DeriveFrom(x *Tensor) {
 // JoinOrigin gives a new tensor the origin. whole says that it is another handle of the tensor itself.
 func (t *Tensor) JoinOrigin(o *Origin, whole bool) {
 	o.Refs.Add(1)
-	if now := o.state(t.store); now != 0 { // as it is in a new tensor
+	if now := o.state(t.Store); now != 0 { // as it is in a new tensor
 		t.SeenState.Store(now)
 	}
 	if whole {
@@ -113,7 +113,7 @@ func (o *Origin) Release() {
 	if o.Refs.Add(-1) > 0 {
 		return
 	}
-	rt, from := o.Context.rt, o.From
+	rt, from := o.Context.Runtime, o.From
 	o.Context, o.From = nil, nil
 	o.Epoch.Store(0)
 	o.asked.Store(0)
@@ -125,7 +125,7 @@ func (o *Origin) Release() {
 
 // LatestHistory is the history of the tensor, which another tensor of the same origin may have changed.
 func (t *Tensor) LatestHistory() *History {
-	if o := t.Origin(); o != nil && t.SeenState.Load() != o.state(t.store) {
+	if o := t.Origin(); o != nil && t.SeenState.Load() != o.state(t.Store) {
 		t.refresh(o)
 	}
 	return t.History.Load()
@@ -137,7 +137,7 @@ func (t *Tensor) refresh(o *Origin) {
 	old := t.History.Load()
 	retains := t.ViewOrigin != nil && old != nil && old.Retains()
 	o.Mu.Lock()
-	now := o.state(t.store)
+	now := o.state(t.Store)
 	h, other := o.historyOf(t)
 	t.SeenState.Store(now)
 	o.Mu.Unlock()
@@ -274,7 +274,7 @@ func (o *Origin) Matters() bool {
 
 // Covers reports whether t shows all elements of the origin, in their order.
 func (o *Origin) Covers(t *Tensor) bool {
-	return t.offset == o.Offset && t.Layout == o.Layout
+	return t.Offset == o.Offset && t.Layout == o.Layout
 }
 
 // part is the layout of t in a contiguous tensor like the origin, as attributes of as_strided.
@@ -282,7 +282,7 @@ func (o *Origin) part(t *Tensor) op.Attrs {
 	ints := func(v []int64) op.Value { return op.Value{Kind: op.Ints, Ints: slices.Clone(v)} }
 	return op.Attrs{
 		op.AsStridedShape: ints(t.Shape.Slice()), op.AsStridedStride: ints(t.Strides[:t.Rank]),
-		op.AsStridedOffset: {Kind: op.Int, I: t.offset - o.Offset},
+		op.AsStridedOffset: {Kind: op.Int, I: t.Offset - o.Offset},
 	}
 }
 
@@ -359,7 +359,7 @@ var StridedRow = op.ByID(op.IDAsStrided)
 //
 // The version counts every write, recorded or not: also those under no_grad make older values stale.
 func (c *Change) Done(out *Tensor) {
-	out.store.Version.Add(1)
+	out.Store.Version.Add(1)
 	c.RecordCounted(out)
 }
 
@@ -373,7 +373,7 @@ func (c *Change) RecordCounted(out *Tensor) {
 		o := out.Origin()
 		o.wrote(out, nil)
 		if h := o.HoldHistory(); h != nil {
-			out.store.rewritten(h)
+			out.Store.rewritten(h)
 			h.Node.Release()
 		}
 	case c.Stale:
@@ -389,12 +389,12 @@ func (c *Change) RecordCounted(out *Tensor) {
 // A view takes its history from the origin when it is next asked, as the other views do: what is computed from it depends on the
 // tensor that was written to.
 func (t *Tensor) WrittenAs(h *History) {
-	t.store.rewritten(h)
+	t.Store.rewritten(h)
 	t.InheritHistory(h)
 	if o := t.Origin(); o != nil {
 		o.wrote(t, h)
 		if t.ViewOrigin == nil {
-			t.SeenState.Store(o.state(t.store))
+			t.SeenState.Store(o.state(t.Store))
 		}
 	}
 }
@@ -402,7 +402,7 @@ func (t *Tensor) WrittenAs(h *History) {
 // rewritten notes that memory has elements with another history, so that programs which have captured it are traced anew. That
 // matters to memory alone: what is traced has no program yet.
 func (st *Storage) rewritten(h *History) {
-	if st.traced == nil && h != nil {
+	if st.Traced == nil && h != nil {
 		st.Asked.Add(h.mark())
 	}
 }

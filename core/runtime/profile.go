@@ -11,7 +11,7 @@ import (
 // What the runtime records of itself: calls, runs, compilations, copies, waits and levels of memory. Each place asks
 // profile.On first, and does nothing else where it is false. What devices do they record themselves.
 //
-// A call is recorded where it enters the runtime, so that it is there once: eager.callAs and callInto, Stream.RunDirect for the
+// A call is recorded where it enters the runtime, so that it is there once: EagerCall.callAs and callInto, Stream.RunDirect for the
 // fast path, Program.RunWith. These call themselves in mode profiled, which also covers calls that are made again because a
 // composite was lowered (errLowered). A call that was refused (Refusal, Long) has had no effect and is made again
 // by its caller: it is recorded then.
@@ -47,11 +47,11 @@ func (c *Context) finish() {
 // finish waits for the work submitted to the stream so far, and records the wait, if there is one.
 func (s *Stream) finish() {
 	t := s.last.Load()
-	if s.dev.Done() >= t {
+	if s.Device.Done() >= t {
 		return
 	}
 	defer waited("synchronize")()
-	s.dev.Sync(t)
+	s.Device.Sync(t)
 }
 
 // levels records the memory of each device.
@@ -77,7 +77,7 @@ type tracked interface{ Track() *profile.Track }
 
 // nameTrack names the track of a stream after its place.
 func (s *Stream) nameTrack() {
-	if t, ok := s.dev.(tracked); ok {
+	if t, ok := s.Device.(tracked); ok {
 		t.Track().Rename(fmt.Sprintf("%s stream %d (%s)", s.ctx.place, s.id, s.ctx.info.Backend))
 	}
 }

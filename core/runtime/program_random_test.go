@@ -218,7 +218,7 @@ func oneOf2[T any](r *rand.Rand, a, b T) T {
 
 // bytes reads a tensor.
 func (w *world) bytes(t *runtime.Tensor) []byte {
-	b := make([]byte, t.Layout.Numel()*t.DType().Size())
+	b := make([]byte, t.Layout.Numel()*t.DType.Size())
 	require.NoError(w, t.Read(b))
 	return b
 }
@@ -263,7 +263,7 @@ func (w *world) oneByOne(c *runtime.Context, g *drawn, in []*runtime.Tensor) (ou
 
 // describe is a tensor as text, bit for bit.
 func (w *world) describe(t *runtime.Tensor) string {
-	return fmt.Sprintf("%s%s %x", t.DType(), &t.Shape, w.bytes(t))
+	return fmt.Sprintf("%s%s %x", t.DType, &t.Shape, w.bytes(t))
 }
 
 // agree runs a program and the calls of its graph from the same random numbers.
@@ -291,7 +291,7 @@ func (w *world) agree(p *execute.Program, g *drawn, in []*runtime.Tensor) {
 // again runs a program once more, from the same random numbers, into the tensors that it has made, after they were overwritten.
 func (w *world) again(p *execute.Program, in, out []*runtime.Tensor, want []string) {
 	for _, t := range out {
-		require.NoError(w, t.Write(bytes.Repeat([]byte{1}, int(t.Layout.Numel()*t.DType().Size()))))
+		require.NoError(w, t.Write(bytes.Repeat([]byte{1}, int(t.Layout.Numel()*t.DType.Size()))))
 	}
 	p.Context().Seed(11)
 	require.NoError(w, execute.RunInto(eager.In(w.rt, 0), p, in, out, nil))

@@ -107,7 +107,7 @@ func (e *EagerCall) relate() {
 		}
 		if from, to := v.span(); from < high && low < to {
 			// SAFETY: numbers to compare, never turned back into pointers.
-			e.args[i].addr = outputAddr + uintptr(v.addr) - uintptr(out.addr)
+			e.args[i].addr = outputAddr + uintptr(v.Addr) - uintptr(out.Addr)
 		}
 	}
 	e.args[last].addr = outputAddr
@@ -119,9 +119,9 @@ func (v *View) span() (from, to uintptr) {
 	if !ok {
 		return 0, 0
 	}
-	size := v.dtype.Size()
+	size := v.DType.Size()
 	// SAFETY: numbers to compare, never turned back into pointers.
-	return uintptr(v.addr) + uintptr(low*size), uintptr(v.addr) + uintptr((high+1)*size)
+	return uintptr(v.Addr) + uintptr(low*size), uintptr(v.Addr) + uintptr((high+1)*size)
 }
 
 // identify makes the key of the call: everything that legalizing looks at besides the device, and how often the
@@ -162,7 +162,7 @@ func (e *EagerCall) identify(at op.Attrs) (ok bool) {
 // that different calls have different keys.
 func (a *argument) append(k []byte, byValue bool) []byte {
 	if v := a.view; v != nil {
-		k = append(k, 'v', byte(v.dtype), byte(v.Rank))
+		k = append(k, 'v', byte(v.DType), byte(v.Rank))
 		k = append(append(k, raw(v.Dims[:v.Rank])...), raw(v.Strides[:v.Rank])...)
 		return word(k, int64(a.addr))
 	}
@@ -192,7 +192,7 @@ func (e *EagerCall) legalize(at op.Attrs) (r Recipe, err error) {
 		if a := &e.args[i]; a.view == nil {
 			e.refs[i] = op.Ref{Buffer: i + 1, DType: a.dtype, Number: a.number}
 		} else {
-			l.Give(&e.refs[i], a.view.dtype, &a.view.Layout, a.addr, 0)
+			l.Give(&e.refs[i], a.view.DType, &a.view.Layout, a.addr, 0)
 		}
 	}
 	if last := len(e.refs) - 1; e.into {

@@ -29,14 +29,14 @@ type composite struct {
 
 // startRefusals connects the context with a device that composes, and with one whose kernels may be refused.
 func (c *Context) startRefusals() {
-	if d, ok := c.dev.(device.Composer); ok {
+	if d, ok := c.Device.(device.Composer); ok {
 		c.composes = func(s *op.Step) bool { return d.Composes(s) && !c.lowered(s) }
 	}
 	of := []op.Ref{{DType: dtype.Float32}}
 	if attention := (op.Step{Row: op.ByID(op.IDAttention), In: of, Out: of}); c.composes == nil || !c.composes(&attention) {
 		c.passes &^= graph.Attention // in terms of other rows it would be what the program has
 	}
-	if d, ok := c.dev.(device.Refuser); ok {
+	if d, ok := c.Device.(device.Refuser); ok {
 		c.refuser = d
 		d.OnRefusal(func(text string) { c.Warnf("%s", text) })
 	}

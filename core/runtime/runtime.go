@@ -89,7 +89,7 @@ type Config struct {
 
 // Runtime is the devices of a process and the tensors on them.
 type Runtime struct {
-	cpu     *Context
+	CPU     *Context
 	mps     []*Context
 	noMPS   string
 	tensors *slot.Table[Tensor]
@@ -121,7 +121,7 @@ func New(cfg Config) (*Runtime, error) {
 	rt.stores.New = func() any { return new(Storage) }
 	rt.origins.New = func() any { return new(Origin) }
 	var err error
-	if rt.cpu, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
+	if rt.CPU, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
 		return nil, rt.abandon(err, cfg.MPS)
 	}
 	for i, d := range cfg.MPS {
@@ -155,7 +155,7 @@ func (rt *Runtime) Count(k place.Kind) int {
 func (rt *Runtime) Context(p place.Place) (*Context, error) {
 	switch {
 	case p == place.CPU:
-		return rt.cpu, nil
+		return rt.CPU, nil
 	case p.Kind == place.CPUKind:
 		return nil, status.Errorf(status.Invalid, "[place] cpu has index %d; want 0", p.Index)
 	case p.Kind != place.MPSKind:
@@ -176,14 +176,11 @@ func (rt *Runtime) existing() string {
 	return fmt.Sprintf("mps:0 to mps:%d", len(rt.mps)-1)
 }
 
-// CPU is the device that is always there.
-func (rt *Runtime) CPU() *Context { return rt.cpu }
-
 // Displaces reports whether there have been displaced tensors.
 func (rt *Runtime) Displaces() bool { return rt.displaces.Load() }
 
 // contexts are all devices, the CPU first.
-func (rt *Runtime) contexts() []*Context { return append([]*Context{rt.cpu}, rt.mps...) }
+func (rt *Runtime) contexts() []*Context { return append([]*Context{rt.CPU}, rt.mps...) }
 
 // Live is the number of tensors whose handles have not been freed.
 func (rt *Runtime) Live() int64 { return rt.tensors.Live() }

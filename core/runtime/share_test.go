@@ -64,7 +64,7 @@ func TestShare(t *testing.T) {
 	require.NoError(t, err)
 	end, err := tail.Share(w.mps)
 	require.NoError(t, err)
-	require.EqualValues(t, 2, end.Offset())
+	require.EqualValues(t, 2, end.Offset)
 	f.values[3] = 9
 	calls, _ := w.mps.CopyCount()
 	require.Zero(t, calls)

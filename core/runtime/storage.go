@@ -19,9 +19,9 @@ import (
 // one, and each call in flight is one, because it stores its failure in the record even after the last view is
 // gone.
 type Storage struct {
-	ctx          *Context
-	base         unsafe.Pointer // the lowest address
-	bytes        int64
+	Context      *Context
+	Base         unsafe.Pointer // the lowest address
+	Size         int64
 	block        *alloc.Block // nil for foreign memory
 	foreignHeap  device.Heap  // over foreign memory, on devices that need one
 	free         func()       // notifies the owner of foreign memory; may be nil
@@ -35,9 +35,9 @@ type Storage struct {
 	Replaced     atomic.Uint32                // how often a variable of the caller's, which was a view of it, became another tensor
 	addressTaken atomic.Bool                  // the address was returned to a caller, who may write at any time
 	Strings      []string                     // what the elements are numbers of, of a tensor of strings; else nil
-	displaced    int32                        // 1 + the index of the mps device that would have the tensor if it had its dtype; 0: none. See core/eager/displaced.go
+	Displacement int32                        // 1 + the index of the mps device that would have the tensor if it had its dtype; 0: none. See core/eager/displaced.go
 	MadeIn       uint64                       // the number of the trace whose function has made it of elements; 0: none
-	traced       TracedMemory                 // of results of calls that were traced and not run: there is no memory
+	Traced       TracedMemory                 // of results of calls that were traced and not run: there is no memory
 
 	mu    sync.Mutex
 	write alloc.Use   // the last write
@@ -49,24 +49,9 @@ type Storage struct {
 // newStorage makes a record with one reference, over foreign memory unless the caller sets block.
 func (rt *Runtime) newStorage(c *Context, base unsafe.Pointer, bytes int64) *Storage {
 	st := rt.stores.Get().(*Storage)
-	st.ctx, st.base, st.bytes = c, base, bytes
+	st.Context, st.Base, st.Size = c, base, bytes
 	return st
 }
-
-// Context is the device of the memory.
-func (st *Storage) Context() *Context { return st.ctx }
-
-// Base is the lowest address.
-func (st *Storage) Base() unsafe.Pointer { return st.base }
-
-// Size is the number of bytes.
-func (st *Storage) Size() int64 { return st.bytes }
-
-// Displacement is 1 + the index of the mps device that would have the memory if it had the dtype; 0: none.
-func (st *Storage) Displacement() int32 { return st.displaced }
-
-// Traced is what the storage stands for in a trace; nil where there is memory.
-func (st *Storage) Traced() TracedMemory { return st.traced }
 
 // Retain adds a view; the caller has one.
 func (st *Storage) Retain() { st.Refs.Add(1) }
@@ -79,8 +64,8 @@ func (st *Storage) Release() {
 	}
 	switch {
 	case st.block != nil:
-		st.ctx.memory.Free(st.block, st.pending())
-		st.ctx.Level()
+		st.Context.memory.Free(st.block, st.pending())
+		st.Context.Level()
 	case st.free != nil || st.foreignHeap != nil:
 		st.releaseForeign()
 	}
@@ -121,8 +106,8 @@ func (st *Storage) unpin() {
 	if !dropRef(&st.pins) {
 		return
 	}
-	rt := st.ctx.rt
-	st.ctx, st.base, st.block, st.foreignHeap, st.free = nil, nil, nil, nil, nil
+	rt := st.Context.Runtime
+	st.Context, st.Base, st.block, st.foreignHeap, st.free = nil, nil, nil, nil, nil
 	if st.fault.Load() != nil {
 		st.fault.Store(nil)
 	}
@@ -133,7 +118,7 @@ func (st *Storage) unpin() {
 		st.ForeignWork.Store(false)
 		st.addressTaken.Store(false)
 	}
-	st.traced, st.Strings, st.MadeIn, st.displaced = nil, nil, 0, 0
+	st.Traced, st.Strings, st.MadeIn, st.Displacement = nil, nil, 0, 0
 	if st.Version.Load() != 0 {
 		st.Version.Store(0)
 	}
@@ -162,31 +147,19 @@ func (st *Storage) failure() error {
 // View is a tensor without a handle: part of a storage with a dtype and a layout. A copy of a view does not
 // count as a reference: code that stores one retains the storage.
 type View struct {
-	store  *Storage
-	addr   unsafe.Pointer // of the element with all indices zero
-	offset int64          // of that element in the storage, in elements
-	dtype  dtype.DType
+	Store  *Storage
+	Addr   unsafe.Pointer // of the element with all indices zero
+	Offset int64          // of that element in the storage, in elements
+	DType  dtype.DType
 	shape.Layout
 }
 
-// Store is the memory.
-func (v *View) Store() *Storage { return v.store }
-
 // Context is the device of the memory.
-func (v *View) Context() *Context { return v.store.ctx }
-
-// Addr is the address of the element with all indices zero.
-func (v *View) Addr() unsafe.Pointer { return v.addr }
-
-// Offset is the position of that element in the memory, in elements.
-func (v *View) Offset() int64 { return v.offset }
-
-// DType is the element type.
-func (v *View) DType() dtype.DType { return v.dtype }
+func (v *View) Context() *Context { return v.Store.Context }
 
 // Part is another view of the same storage, at an offset in elements from v; it is not retained.
 func (v *View) Part(offset int64, l *shape.Layout) View {
-	return View{store: v.store, addr: at(v.addr, offset, v.dtype), offset: v.offset + offset, dtype: v.dtype, Layout: *l}
+	return View{Store: v.Store, Addr: at(v.Addr, offset, v.DType), Offset: v.Offset + offset, DType: v.DType, Layout: *l}
 }
 
 // TracedMemory is what a storage without memory stands for in a trace.
@@ -208,7 +181,7 @@ func TracedError(who string) error {
 
 // Known refuses storages without memory.
 func (st *Storage) Known(who string) error {
-	if st.traced != nil {
+	if st.Traced != nil {
 		return TracedError(who)
 	}
 	return nil
@@ -216,8 +189,8 @@ func (st *Storage) Known(who string) error {
 
 // Changes is how often the runtime has written to the memory, or would have, since its first contents.
 func (st *Storage) Changes() uint32 {
-	if st.traced != nil {
-		return st.traced.Changes()
+	if st.Traced != nil {
+		return st.Traced.Changes()
 	}
 	return st.Version.Load()
 }
@@ -234,8 +207,8 @@ func (st *Storage) SharesWith(other *Storage) bool {
 func (st *Storage) identity() unsafe.Pointer {
 	// SAFETY: addresses to compare, never followed; the records do not move.
 	switch {
-	case st.traced != nil:
-		return st.traced.Identity()
+	case st.Traced != nil:
+		return st.Traced.Identity()
 	default:
 		return unsafe.Pointer(st)
 	}
@@ -243,24 +216,24 @@ func (st *Storage) identity() unsafe.Pointer {
 
 // AdoptTraced makes a tensor of a storage without memory, which stands for x in a trace.
 func (c *Context) AdoptTraced(x TracedMemory, bytes int64, d dtype.DType, offset int64, l *shape.Layout) (*Tensor, error) {
-	store := c.rt.newStorage(c, nil, bytes)
-	store.traced = x
-	return c.rt.Adopt(&View{store: store, offset: offset, dtype: d, Layout: *l})
+	store := c.Runtime.newStorage(c, nil, bytes)
+	store.Traced = x
+	return c.Runtime.Adopt(&View{Store: store, Offset: offset, DType: d, Layout: *l})
 }
 
 // Displace marks a storage; 0 is no device.
 func (st *Storage) Displace(from int32) {
 	if from != 0 {
-		st.displaced = from
-		st.ctx.rt.displaces.Store(true)
+		st.Displacement = from
+		st.Context.Runtime.displaces.Store(true)
 	}
 }
 
 // Redisplace gives a storage another mark than it has.
 func (st *Storage) Redisplace(from int32) {
-	st.displaced = 0
+	st.Displacement = 0
 	st.Displace(from)
 }
 
 // Disown makes the view one of no storage, whose reference has gone to another owner.
-func (v *View) Disown() { v.store = nil }
+func (v *View) Disown() { v.Store = nil }

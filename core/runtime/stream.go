@@ -21,7 +21,7 @@ const (
 // Stream is a queue of work of one device.
 type Stream struct {
 	ctx        *Context
-	dev        device.Stream
+	Device     device.Stream
 	bounded    device.Bounded // dev, where it is bounded itself; else nil
 	id         uint64
 	last       atomic.Uint64                // the highest ticket handed out
@@ -29,7 +29,7 @@ type Stream struct {
 	reported   atomic.Pointer[status.Error] // the last failure that was returned
 	roomWait   atomic.Uint64                // the Wait that Busy returned last
 	closing    atomic.Bool
-	trace      Tracer // calls on the stream are traced and not run
+	Tracer     Tracer // calls on the stream are traced and not run
 }
 
 // Tracer takes the calls of a stream that are traced. Operands are of the trace, or have memory.
@@ -57,13 +57,13 @@ type Tracer interface {
 // NewStream makes another stream of the device. The caller closes it; those that are open at Runtime.Close are
 // closed then.
 func (c *Context) NewStream() (*Stream, error) {
-	dev, err := c.dev.NewStream()
+	dev, err := c.Device.NewStream()
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := &Stream{ctx: c, dev: dev, id: c.made}
+	s := &Stream{ctx: c, Device: dev, id: c.made}
 	s.bounded, _ = dev.(device.Bounded)
 	s.nameTrack()
 	c.made++
@@ -73,14 +73,8 @@ func (c *Context) NewStream() (*Stream, error) {
 
 // NewTracedStream makes a stream whose calls a trace takes. dev gets no work.
 func (c *Context) NewTracedStream(dev device.Stream, tr Tracer) *Stream {
-	return &Stream{ctx: c, dev: dev, trace: tr}
+	return &Stream{ctx: c, Device: dev, Tracer: tr}
 }
-
-// Tracer takes the calls on the stream; nil where they are run. The stream is not nil.
-func (s *Stream) Tracer() Tracer { return s.trace }
-
-// Device is the queue of the device.
-func (s *Stream) Device() device.Stream { return s.dev }
 
 // OpenStreams are the streams that have not been closed. The slice is never changed: setOpen replaces it.
 func (c *Context) OpenStreams() []*Stream {
@@ -112,7 +106,7 @@ func (s *Stream) submitted(t device.Ticket) {
 // inFlight is the number of tickets that have not passed. A ticket may pass before it is recorded in last, hence
 // the min.
 func (s *Stream) inFlight() uint64 {
-	last, done := s.last.Load(), s.dev.Done()
+	last, done := s.last.Load(), s.Device.Done()
 	return last - min(last, done)
 }
 
@@ -120,7 +114,7 @@ func (s *Stream) inFlight() uint64 {
 func (s *Stream) admit() {
 	if s.inFlight() >= maxInFlight {
 		defer waited("wait for room")()
-		s.dev.Sync(s.last.Load() - maxInFlight/2)
+		s.Device.Sync(s.last.Load() - maxInFlight/2)
 	}
 }
 
@@ -135,13 +129,13 @@ func (s *Stream) busy() Wait {
 		if s.bounded == nil || !s.bounded.Full() {
 			return 0
 		}
-		until = min(s.dev.Done()+1, s.last.Load()) // all work may have completed by now
+		until = min(s.Device.Done()+1, s.last.Load()) // all work may have completed by now
 	}
-	ws := &s.ctx.rt.waits
+	ws := &s.ctx.Runtime.waits
 	if w := Wait(s.roomWait.Load()); ws.find(w) != nil {
 		return w
 	}
-	w := ws.begin([]alloc.Use{{Stream: s.dev, Ticket: until}})
+	w := ws.begin([]alloc.Use{{Stream: s.Device, Ticket: until}})
 	s.roomWait.Store(uint64(w))
 	return w
 }
@@ -182,7 +176,7 @@ func (s *Stream) fail(e *status.Error) {
 // waited for by the caller, because a device cannot wait for it. An event that was not recorded is complete.
 func (s *Stream) WaitEvent(e *Event) {
 	if e.ctx == s.ctx {
-		s.dev.Wait(e.dev)
+		s.Device.Wait(e.dev)
 		return
 	}
 	e.Synchronize() // events do not cross devices
@@ -195,7 +189,7 @@ func (s *Stream) Close() error {
 	if s == c.main || s.closing.Swap(true) {
 		return nil
 	}
-	s.dev.Sync(s.last.Load())
+	s.Device.Sync(s.last.Load())
 	if e := s.unreported.Swap(nil); e != nil {
 		c.main.fail(e)
 	}
@@ -204,9 +198,9 @@ func (s *Stream) Close() error {
 		c.setOpen(slices.DeleteFunc(slices.Clone(all), func(other *Stream) bool { return other == s }))
 	}
 	c.mu.Unlock()
-	err := s.dev.Close()
-	c.memory.Forget(s.dev)
-	c.rt.cpu.memory.Forget(s.dev) // copies between the CPU and the device use memory of both
+	err := s.Device.Close()
+	c.memory.Forget(s.Device)
+	c.Runtime.CPU.memory.Forget(s.Device) // copies between the CPU and the device use memory of both
 	return err
 }
 
@@ -220,7 +214,7 @@ type Event struct {
 
 // NewEvent makes an event of the device; Elapsed needs timed ones.
 func (c *Context) NewEvent(timed bool) (*Event, error) {
-	dev, err := c.dev.NewEvent()
+	dev, err := c.Device.NewEvent()
 	if err != nil {
 		return nil, err
 	}
@@ -234,9 +228,9 @@ func (e *Event) Record(s *Stream) error {
 		return status.Errorf(status.Invalid, "[event] an event of %s cannot be recorded on a stream of %s", e.ctx.place, s.ctx.place)
 	}
 	s.admit()
-	t := s.dev.Record(e.dev)
+	t := s.Device.Record(e.dev)
 	s.submitted(t)
-	e.at.Store(&alloc.Use{Stream: s.dev, Ticket: t})
+	e.at.Store(&alloc.Use{Stream: s.Device, Ticket: t})
 	return nil
 }
 
@@ -271,4 +265,4 @@ func (e *Event) Elapsed(end *Event) (float64, error) {
 func (e *Event) Close() error { return e.dev.Close() }
 
 // Traces reports whether calls on the stream are traced; false for nil.
-func (s *Stream) Traces() bool { return s != nil && s.trace != nil }
+func (s *Stream) Traces() bool { return s != nil && s.Tracer != nil }

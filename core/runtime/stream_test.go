@@ -304,7 +304,7 @@ func TestSharedMemoryIsCopiedAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	unsafe.Slice((*float32)(p), 2)[0] = 9
 	foreign := []float32{3, 4}
-	z, err := w.rt.Import(x.DType(), x.Layout, unsafe.Pointer(&foreign[0]), nil)
+	z, err := w.rt.Import(x.DType, x.Layout, unsafe.Pointer(&foreign[0]), nil)
 	require.NoError(t, err)
 	u, err := z.To(w.mps, false, nil)
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ type Tensor struct {
 func (rt *Runtime) Adopt(v *View) (*Tensor, error) {
 	h, t := rt.tensors.New()
 	if t == nil {
-		v.store.Release()
+		v.Store.Release()
 		return nil, tooManyTensors(rt)
 	}
 	t.View, t.handle = *v, h
@@ -40,8 +40,8 @@ func (rt *Runtime) Adopt(v *View) (*Tensor, error) {
 
 // drop clears a tensor whose handle and references are gone, and releases its storage.
 func (t *Tensor) drop() {
-	st := t.store
-	t.store, t.addr, t.handle, t.IsView = nil, nil, 0, false
+	st := t.Store
+	t.Store, t.Addr, t.handle, t.IsView = nil, nil, 0, false
 	if o := t.Origin(); o != nil { // first, because its other views keep their histories
 		if t.ViewOrigin != nil && t.History.Load() != nil {
 			o.asked.Add(-1)
@@ -65,7 +65,7 @@ func (t *Tensor) drop() {
 func (rt *Runtime) Acquire(handle uint64) *Tensor { return rt.tensors.Pin(handle) }
 
 // Release ends what Acquire began.
-func (t *Tensor) Release() { t.store.ctx.rt.tensors.Unpin(t.handle) }
+func (t *Tensor) Release() { t.Store.Context.Runtime.tensors.Unpin(t.handle) }
 
 // Free invalidates a handle and drops its reference; false for an invalid handle. It does not wait for the work
 // on the tensor.
@@ -85,8 +85,8 @@ func (t *Tensor) Handle() uint64 { return t.handle }
 
 // Place is where the tensor lives. The index of the CPU is 1 + that of the mps device from which a tensor is displaced.
 func (t *Tensor) Place() place.Place {
-	p := t.store.ctx.place
-	p.Index += t.store.displaced
+	p := t.Store.Context.place
+	p.Index += t.Store.Displacement
 	return p
 }
 
@@ -94,7 +94,7 @@ func (t *Tensor) Place() place.Place {
 // reused when a storage is freed.
 func (t *Tensor) StorageID() uint64 {
 	// SAFETY: a number, never turned back into a pointer; records do not move.
-	return uint64(uintptr(t.store.identity()))
+	return uint64(uintptr(t.Store.identity()))
 }
 
 // Empty makes a contiguous tensor whose elements are undefined, for use on a stream (nil: the default one).
@@ -121,7 +121,7 @@ func (rt *Runtime) FromHost(c *Context, d dtype.DType, s shape.Shape, src []byte
 		rt.Free(t.handle)
 		return nil, err
 	}
-	t.store.Version.Store(0) // these are the first contents
+	t.Store.Version.Store(0) // these are the first contents
 	return t, nil
 }
 
@@ -142,11 +142,11 @@ func (rt *Runtime) Import(d dtype.DType, l shape.Layout, addr unsafe.Pointer, fr
 	if bytes > 0 && uintptr(addr)%uintptr(d.Align()) != 0 { // SAFETY: only its alignment is looked at.
 		return nil, status.Errorf(status.Invalid, "[tensor] the address of %s data is not aligned; want a multiple of %d", d, d.Align())
 	}
-	store := rt.newStorage(rt.cpu, addr, bytes)
+	store := rt.newStorage(rt.CPU, addr, bytes)
 	if low, high, ok := l.Extent(); ok {
-		store.base, store.bytes = at(addr, low, d), (high-low+1)*d.Size()
+		store.Base, store.Size = at(addr, low, d), (high-low+1)*d.Size()
 	}
-	v := View{store: store, addr: addr, dtype: d, Layout: l}
+	v := View{Store: store, Addr: addr, DType: d, Layout: l}
 	t, err := rt.Adopt(&v)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (t *Tensor) Alias() (*Tensor, error) { return t.ShareView(&t.View) }
 
 // Again is Same for a handle that goes on to be the same tensor: each has the history that a write through the other gives it.
 func (t *Tensor) Again() (*Tensor, error) {
-	if Differentiable(t.dtype) && t.weak == nil { // a weak handle keeps no history, and an origin does
+	if Differentiable(t.DType) && t.weak == nil { // a weak handle keeps no history, and an origin does
 		t.EnsureOrigin()
 	}
 	return t.Same()
@@ -168,8 +168,8 @@ func (t *Tensor) Again() (*Tensor, error) {
 
 // ReplacedBy notes that a variable of the caller's which held t holds u from now on: what was captured as t is another tensor then.
 func (t *Tensor) ReplacedBy(u *Tensor) {
-	if t.store != u.store || t.offset != u.offset || t.Layout != u.Layout || t.dtype != u.dtype {
-		t.store.Replaced.Add(1)
+	if t.Store != u.Store || t.Offset != u.Offset || t.Layout != u.Layout || t.DType != u.DType {
+		t.Store.Replaced.Add(1)
 	}
 }
 
@@ -215,12 +215,12 @@ func (t *Tensor) Weak() (*Tensor, error) {
 
 // ShareView makes a tensor of a view of the same storage.
 func (t *Tensor) ShareView(v *View) (*Tensor, error) {
-	v.store.Retain()
-	return v.store.ctx.rt.Adopt(v)
+	v.Store.Retain()
+	return v.Store.Context.Runtime.Adopt(v)
 }
 
 // Traced reports whether the tensor has no elements, because the call that makes it was traced.
-func (t *Tensor) Traced() bool { return t.store.traced != nil }
+func (t *Tensor) Traced() bool { return t.Store.Traced != nil }
 
 // Differentiable reports whether tensors of a dtype have gradients. That of a complex number has the derivative with respect
 // to its real part as its real part, and that to its imaginary part as its imaginary part.
@@ -238,13 +238,13 @@ type Operand struct {
 
 // IsAlone reports whether no other tensor shares the memory, and each element has its own.
 func (t *Tensor) IsAlone() bool {
-	return t.store.Refs.Load() == 0 && t.IsContiguous() && t.store.traced == nil
+	return t.Store.Refs.Load() == 0 && t.IsContiguous() && t.Store.Traced == nil
 }
 
 // Displace marks a tensor of the CPU that was just made and shares its memory with none as displaced from the mps device with an
 // index; nothing for a tensor that is elsewhere.
 func (t *Tensor) Displace(index int32) {
-	if t.store.ctx.place.Kind == place.CPUKind {
-		t.store.Displace(1 + index)
+	if t.Store.Context.place.Kind == place.CPUKind {
+		t.Store.Displace(1 + index)
 	}
 }

@@ -98,7 +98,7 @@ func (c *Context) WaitFor(w Wait, d time.Duration) (Wait, error) {
 			uses = append(uses, s.unfinished()...)
 		}
 	}
-	if w = c.rt.waits.slice(w, d, uses); w != 0 {
+	if w = c.Runtime.waits.slice(w, d, uses); w != 0 {
 		return w, nil
 	}
 	return 0, c.report()
@@ -110,7 +110,7 @@ func (s *Stream) WaitFor(w Wait, d time.Duration) (Wait, error) {
 	if w == 0 {
 		uses = s.unfinished()
 	}
-	if w = s.ctx.rt.waits.slice(w, d, uses); w != 0 {
+	if w = s.ctx.Runtime.waits.slice(w, d, uses); w != 0 {
 		return w, nil
 	}
 	return 0, s.report()
@@ -118,7 +118,7 @@ func (s *Stream) WaitFor(w Wait, d time.Duration) (Wait, error) {
 
 // unfinished is a use that covers all work submitted to the stream so far; none where it has completed.
 func (s *Stream) unfinished() []alloc.Use {
-	if u := (alloc.Use{Stream: s.dev, Ticket: s.last.Load()}); !u.Passed() {
+	if u := (alloc.Use{Stream: s.Device, Ticket: s.last.Load()}); !u.Passed() {
 		return []alloc.Use{u}
 	}
 	return nil
@@ -130,7 +130,7 @@ func (e *Event) WaitFor(w Wait, d time.Duration) Wait {
 	if at := e.at.Load(); w == 0 && at != nil && !e.dev.Done() {
 		uses = []alloc.Use{*at}
 	}
-	return e.ctx.rt.waits.slice(w, d, uses)
+	return e.ctx.Runtime.waits.slice(w, d, uses)
 }
 
 // WaitFor waits in slices for the work that computes the tensor and, with writes, for the work that reads it. When
@@ -138,28 +138,28 @@ func (e *Event) WaitFor(w Wait, d time.Duration) Wait {
 func (t *Tensor) WaitFor(w Wait, d time.Duration, writes bool) (Wait, error) {
 	var uses []alloc.Use
 	if w == 0 {
-		uses = t.store.hazards(writes)
+		uses = t.Store.hazards(writes)
 	}
-	if w = t.store.ctx.rt.waits.slice(w, d, uses); w != 0 {
+	if w = t.Store.Context.Runtime.waits.slice(w, d, uses); w != 0 {
 		return w, nil
 	}
-	return 0, t.store.failure()
+	return 0, t.Store.failure()
 }
 
 // Busy is the wait with which a call on the tensor would start, 0 for a call that would not block: until its
 // stream accepts calls, or until copies from or to the tensor have completed. It is for callers that hold a lock.
 func (t *Tensor) Busy(on *Stream) Wait {
-	switch st := t.store; {
-	case !st.ctx.inOrder:
-		return st.ctx.StreamFor(on).busy()
+	switch st := t.Store; {
+	case !st.Context.inOrder:
+		return st.Context.StreamFor(on).busy()
 	case st.ForeignWork.Load():
-		return st.ctx.rt.waits.begin(st.hazards(true))
+		return st.Context.Runtime.waits.begin(st.hazards(true))
 	}
 	return 0
 }
 
 // ReadWait is the wait with which Read would start, 0 if it would not block.
-func (t *Tensor) ReadWait() Wait { return t.store.ctx.rt.waits.begin(t.store.hazards(false)) }
+func (t *Tensor) ReadWait() Wait { return t.Store.Context.Runtime.waits.begin(t.Store.hazards(false)) }
 
 // Busy is the wait with which a call on the device would start, 0 for a call that would not block.
 func (c *Context) Busy(on *Stream) Wait { return c.StreamFor(on).busy() }
@@ -187,7 +187,7 @@ func (c *Context) Enlist(do func()) {
 		return
 	}
 	s.making++
-	c.rt.releases.Go(func() {
+	c.Runtime.releases.Go(func() {
 		for ; do != nil; do = s.next() {
 			do()
 		}

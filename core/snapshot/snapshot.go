@@ -159,7 +159,7 @@ type streamNames map[device.Stream]uint64
 func namesOfStreams(c *runtime.Context) streamNames {
 	names := streamNames{}
 	for _, s := range c.OpenStreams() {
-		names[s.Device()] = s.ID()
+		names[s.Device] = s.ID()
 	}
 	return names
 }

@@ -1,6 +1,6 @@
 // Package tape computes gradients: it walks from results through what calls have recorded.
 //
-// The nodes of the tape, and how tensors name them, are in package runtime (history.go and node.go there), because each tensor has a
+// The nodes of the tape, and how tensors name them, are in package runtime (core/runtime/history.go and core/runtime/node.go there), because each tensor has a
 // history and each view an origin; package eager records. A pass (backward.go) visits nodes, the latest first: it calls hooks
 // (hooks.go), gives leaves their sums (sums.go), asks the rule of each node for the gradients of its operands (rules.go), and knows
 // from needed.go which are wanted. What a tensor offers about its gradient is in gradients.go.
@@ -160,15 +160,15 @@ func (b *backward) first(i int, t *runtime.Tensor) (*runtime.Tensor, error) {
 		if dy.Shape != t.Shape {
 			return nil, status.Errorf(status.Invalid, "[backward] gradient %d has shape %s; want %s, that of its tensor", i, &dy.Shape, &t.Shape)
 		}
-		if dy.DType() != t.DType() || dy.Context() != t.Context() {
-			return nil, status.Errorf(status.Type, "[backward] gradient %d is %s on %s; want %s on %s, as its tensor", i, dy.DType(), dy.Place(), t.DType(), t.Place())
+		if dy.DType != t.DType || dy.Store.Context != t.Store.Context {
+			return nil, status.Errorf(status.Type, "[backward] gradient %d is %s on %s; want %s on %s, as its tensor", i, dy.DType, dy.Place(), t.DType, t.Place())
 		}
-		if from := t.Store().Displacement(); from != 0 && dy.Store().Displacement() == 0 {
-			return eager.In(b.rt, b.mode).Bring(dy, dy.Context(), from, true, b.on)
+		if from := t.Store.Displacement; from != 0 && dy.Store.Displacement == 0 {
+			return eager.In(b.rt, b.mode).Bring(dy, dy.Store.Context, from, true, b.on)
 		}
 		return dy.Same()
 	}
-	c := eager.Calculator{Runtime: b.rt, Context: t.Context(), Stream: b.on}
+	c := eager.Calculator{Runtime: b.rt, Context: t.Store.Context, Stream: b.on}
 	defer c.Free()
 	calls := op.Calls{Calculator: &c}
 	ones := calls.Full(c.Push(eager.Variable{Operand: runtime.Operand{Tensor: t}}), 1)

@@ -100,7 +100,7 @@ func ZeroGradient(t *runtime.Tensor) error {
 	if g == nil || err != nil {
 		return err
 	}
-	rt := g.Context().Runtime()
+	rt := g.Store.Context.Runtime
 	defer rt.Free(g.Handle())
 	nothing, err := eager.ZerosLike(rt, g)
 	if err != nil {
@@ -121,13 +121,13 @@ func SetGradient(t *runtime.Tensor, g *runtime.Tensor) error {
 		return status.Errorf(status.Invalid, "[grad] the tensor has stop_gradient=True; want False")
 	}
 	defer h.Node.Release()
-	if g != nil && (g.Shape != t.Shape || g.DType() != t.DType() || g.Context() != t.Context()) {
-		return status.Errorf(status.Invalid, "[grad] got %s of shape %s on %s for a tensor of %s, %s, on %s; want them equal", g.DType(), &g.Shape, g.Place(), t.DType(), &t.Shape, t.Place())
+	if g != nil && (g.Shape != t.Shape || g.DType != t.DType || g.Store.Context != t.Store.Context) {
+		return status.Errorf(status.Invalid, "[grad] got %s of shape %s on %s for a tensor of %s, %s, on %s; want them equal", g.DType, &g.Shape, g.Place(), t.DType, &t.Shape, t.Place())
 	}
 	var same *runtime.Tensor
 	if g != nil {
 		var err error
-		if same, err = g.To(g.Context(), true, nil); err != nil {
+		if same, err = g.To(g.Store.Context, true, nil); err != nil {
 			return err
 		}
 	}

@@ -54,8 +54,8 @@ func (b *backward) see(n *runtime.Node, h runtime.NodeHook, dy []*runtime.Tensor
 	}
 	b.rt.Free(dy[h.Index].Handle())
 	dy[h.Index] = other
-	if want := &n.Out[h.Index]; other.Shape != want.Shape || other.DType() != want.DType || other.Context() != want.Context {
-		return status.Errorf(status.Invalid, "[register_hook] the hook returned %s of shape %s on %s; want %s of shape %s on %s", other.DType(), &other.Shape, other.Place(), want.DType, &want.Shape, want.Context.Place())
+	if want := &n.Out[h.Index]; other.Shape != want.Shape || other.DType != want.DType || other.Store.Context != want.Context {
+		return status.Errorf(status.Invalid, "[register_hook] the hook returned %s of shape %s on %s; want %s of shape %s on %s", other.DType, &other.Shape, other.Place(), want.DType, &want.Shape, want.Context.Place())
 	}
 	return nil
 }

@@ -32,12 +32,12 @@ func TestOwnersAreCalledWithoutLocks(t *testing.T) {
 		})
 		require.NoError(t, err)
 		n.In = []runtime.NodeValue{{View: x.View}}
-		n.In[0].View.Store().Retain()
+		n.In[0].View.Store.Retain()
 		require.True(t, rt.Free(x.Handle()))
 		require.False(t, called, name)
 		end(n)
 		require.True(t, called, name)
-		require.Nil(t, n.In[0].View.Store())
+		require.Nil(t, n.In[0].View.Store)
 	}
 	require.NoError(t, rt.Close())
 }

@@ -15,7 +15,7 @@ import (
 func (b *backward) throughKind(n *runtime.Node, dy *runtime.Tensor) ([]*runtime.Tensor, error) {
 	switch n.Kind {
 	case runtime.PartReadNode:
-		whole, err := b.filled(0, dy.DType(), &n.In[0].Shape, dy.Context())
+		whole, err := b.filled(0, dy.DType, &n.In[0].Shape, dy.Store.Context)
 		if err == nil {
 			err = writePart(eager.In(b.rt, b.mode), whole, n.Attrs, dy, b.on)
 		}
@@ -59,7 +59,7 @@ func (b *backward) throughPart(n *runtime.Node, part op.Attrs, dy *runtime.Tenso
 		dx[0] = nil
 		return dx, nil
 	}
-	zero, err := b.filled(0, dy.DType(), &shape.Shape{}, dy.Context())
+	zero, err := b.filled(0, dy.DType, &shape.Shape{}, dy.Store.Context)
 	if err != nil {
 		return dx, err
 	}

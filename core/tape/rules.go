@@ -52,7 +52,7 @@ func (b *backward) through(n *runtime.Node, dy []*runtime.Tensor) error {
 //
 // The copy is recorded where the pass is.
 func (b *backward) move(d *runtime.Tensor, to *runtime.Context) (*runtime.Tensor, error) {
-	if d.Context() == to {
+	if d.Store.Context == to {
 		return d, nil
 	}
 	defer b.rt.Free(d.Handle())
@@ -149,7 +149,7 @@ func (b *backward) End(n *runtime.Node, dy, dx []*runtime.Tensor, f *runtime.Fun
 	for _, d := range dy {
 		k := runtime.NodeValue{}
 		if d != nil {
-			k = runtime.NodeValue{Type: op.Type{DType: d.DType(), Shape: d.Shape}, Context: d.Context(), From: d.HoldAskedHistory()}
+			k = runtime.NodeValue{Type: op.Type{DType: d.DType, Shape: d.Shape}, Context: d.Store.Context, From: d.HoldAskedHistory()}
 		}
 		end.In = append(end.In, k)
 	}
@@ -184,7 +184,7 @@ func (b *backward) spend(n *runtime.Node) {
 func dyContext(dy []*runtime.Tensor) *runtime.Context {
 	for _, d := range dy {
 		if d != nil {
-			return d.Context()
+			return d.Store.Context
 		}
 	}
 	return nil
@@ -209,8 +209,8 @@ func (b *backward) Call(n *runtime.Node, f *runtime.Function, dy []*runtime.Tens
 		return dx, status.Errorf(status.Invalid, "[backward] the function returned %d gradients; want %d, one an operand", len(dx), len(n.In))
 	}
 	for i, d := range dx {
-		if want := &n.In[i]; d != nil && (d.Shape != want.Shape || d.DType() != want.DType && want.Displaced == 0) {
-			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.DType(), &d.Shape, want.DType, &want.Shape)
+		if want := &n.In[i]; d != nil && (d.Shape != want.Shape || d.DType != want.DType && want.Displaced == 0) {
+			return dx, status.Errorf(status.Invalid, "[backward] the function returned gradient %d as %s of shape %s; want %s of shape %s", i, d.DType, &d.Shape, want.DType, &want.Shape)
 		}
 	}
 	return dx, nil
@@ -218,7 +218,7 @@ func (b *backward) Call(n *runtime.Node, f *runtime.Function, dy []*runtime.Tens
 
 // returnTo brings the gradient of a displaced operand back to its dtype and marks it as displaced.
 func (b *backward) returnTo(k *runtime.NodeValue, d *runtime.Tensor) (*runtime.Tensor, error) {
-	if d.DType() != k.DType {
+	if d.DType != k.DType {
 		defer b.rt.Free(d.Handle())
 		made, err := eager.In(b.rt, b.mode).Call(eager.CastRow, []runtime.Operand{{Tensor: d}}, eager.CastTo(k.DType), nil, b.on)
 		if err != nil {
@@ -226,6 +226,6 @@ func (b *backward) returnTo(k *runtime.NodeValue, d *runtime.Tensor) (*runtime.T
 		}
 		d = made[0]
 	}
-	d.Store().Displace(k.Displaced)
+	d.Store.Displace(k.Displaced)
 	return d, nil
 }

@@ -35,7 +35,7 @@ func (b *backward) add(h *runtime.History, dy *runtime.Tensor) error {
 // Gradients that are recorded are never changed.
 func (b *backward) sum(x, y *runtime.Tensor) (*runtime.Tensor, error) {
 	defer b.rt.Free(y.Handle())
-	if x.DType().IsComplex() {
+	if x.DType.IsComplex() {
 		defer b.rt.Free(x.Handle())
 		c := eager.Calculator{Runtime: b.rt, Stream: b.on, Mode: b.mode}
 		made, _, err := c.OnComplex(addition, []runtime.Operand{{Tensor: x}, {Tensor: y}}, nil)
@@ -67,7 +67,7 @@ func (b *backward) own(dy *runtime.Tensor) (*runtime.Tensor, error) {
 	if b.mode != 0 {
 		return dy.Same()
 	}
-	return dy.To(dy.Context(), true, b.on)
+	return dy.To(dy.Store.Context, true, b.on)
 }
 
 // deliver gives the gradients to who asked for them: tensors of To, or the leaf.
@@ -95,7 +95,7 @@ func (b *backward) deliver(n *runtime.Node, dy []*runtime.Tensor) error {
 //
 // In the trace of a gradient nothing is changed any more.
 func (b *backward) result(dy *runtime.Tensor) (*runtime.Tensor, error) {
-	shared := dy.Store().Refs.Load() > 0 || dy.MayOverlap() || dy.Traced() && dy.Store().Traced().IsView()
+	shared := dy.Store.Refs.Load() > 0 || dy.MayOverlap() || dy.Traced() && dy.Store.Traced.IsView()
 	if b.pass.Ends || !shared {
 		return dy.Same()
 	}
@@ -134,7 +134,7 @@ func (b *backward) addTo(n *runtime.Node, old *runtime.Tensor, before uint64, dy
 		made, err = dy.Same()
 	case old == nil:
 		made, err = b.own(dy)
-	case b.mode == 0 && old.AskedHistory() == nil && old.IsContiguous() && !old.DType().IsComplex():
+	case b.mode == 0 && old.AskedHistory() == nil && old.IsContiguous() && !old.DType.IsComplex():
 		defer b.rt.Free(old.Handle())
 		n.Adding.Lock() // two additions at a time would lose one
 		defer n.Adding.Unlock()

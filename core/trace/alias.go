@@ -79,11 +79,11 @@ func (x *traced) memory(row *op.Row, t *runtime.Tensor, at op.Attrs) (*traced, o
 	}
 	begin := int64(0)
 	if s := x.root.source; s != nil {
-		if begin = s.tensor.Offset(); !s.tensor.IsContiguous() {
+		if begin = s.tensor.Offset; !s.tensor.IsContiguous() {
 			return nil, nil, status.Errorf(status.Unsupported, "[%s] x is neither made in the traced function nor contiguous; want x.contiguous()", row.Name)
 		}
 	}
-	return x, row.Alias.From(at, t.Offset()-begin), nil
+	return x, row.Alias.From(at, t.Offset-begin), nil
 }
 
 // read is the value of a traced tensor now; mu is held.

@@ -109,16 +109,16 @@ func (tr *Trace) differentiate(outputs []*runtime.Tensor) (back *Pullback, dy []
 	if len(pass.Of) == 0 || len(to) == 0 {
 		return nil, nil, nil, nil
 	}
-	defer func() { tr.ctx.Runtime().FreeAll(pass.Dy) }()
+	defer func() { tr.ctx.Runtime.FreeAll(pass.Dy) }()
 	for _, t := range pass.Of {
-		v := tr.builder.Input(op.Type{DType: t.DType(), Shape: t.Shape})
+		v := tr.builder.Input(op.Type{DType: t.DType, Shape: t.Shape})
 		d, err := tr.tensor(v)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		dy, pass.Dy = append(dy, v), append(pass.Dy, d)
 	}
-	found, err := tape.Backward(tr.ctx.Runtime(), &pass, tr.stream)
+	found, err := tape.Backward(tr.ctx.Runtime, &pass, tr.stream)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -161,7 +161,7 @@ func (tr *Trace) divide(g *graph.Graph, first int, inputs, dy, gradients []graph
 // Record makes the results of a run those of a function whose gradient is a run of the pullback. in are the inputs of the
 // run, asking the captured tensors that ask for gradients, and kept the outputs behind the results and changes, which the record owns from now on.
 func (b *Pullback) Record(in []*runtime.Tensor, given int, asking, results, kept []*runtime.Tensor) error {
-	rt := b.program.Context().Runtime()
+	rt := b.program.Context().Runtime
 	r := &recorded{Pullback: b, kept: slices.Clone(kept)} // kept is in the list of the caller, who may use it again
 	b.Refs.Add(1)
 	operands := make([]*runtime.Tensor, len(b.to))
@@ -235,7 +235,7 @@ func (r *recorded) through(b runtime.BackwardPass, n *runtime.Node, of []*runtim
 
 // backward computes the gradients of the inputs from those of the results.
 func (r *recorded) backward(of []*runtime.Tensor) ([]*runtime.Tensor, error) {
-	rt := r.program.Context().Runtime()
+	rt := r.program.Context().Runtime
 	in := slices.Clone(r.values)
 	for i, t := range r.values {
 		if now := t.Version(); now != r.versions[i] {
@@ -266,7 +266,7 @@ func changedInPlace(now, want uint32) error {
 
 // close frees what the record has kept.
 func (r *recorded) close() {
-	rt := r.program.Context().Runtime()
+	rt := r.program.Context().Runtime
 	for i, read := range r.reads {
 		if t := r.values[i]; t != nil && read.input && read.index >= len(r.arguments) {
 			rt.Free(t.Handle()) // of a captured tensor: it is neither in kept nor in arguments

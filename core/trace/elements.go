@@ -29,25 +29,25 @@ var traceNumbers atomic.Uint64
 // MadeHere notes that the function which is traced on the stream has made t of elements, unless the stream traces nothing.
 func MadeHere(s *runtime.Stream, t *runtime.Tensor) {
 	if s.Traces() {
-		t.Store().MadeIn = s.Tracer().Mark()
+		t.Store.MadeIn = s.Tracer.Mark()
 	}
 }
 
 // IsMadeHere reports whether the function which is traced on the stream has made t of elements.
 func IsMadeHere(s *runtime.Stream, t *runtime.Tensor) bool {
-	return s.Traces() && t.Store().MadeIn == s.Tracer().Mark()
+	return s.Traces() && t.Store.MadeIn == s.Tracer.Mark()
 }
 
 // ReadsElements notes that the function which is traced on the stream reads the elements of t. It refuses a tensor that the
 // function has written to: runs write there, the trace does not.
 func ReadsElements(s *runtime.Stream, t *runtime.Tensor) error {
-	if !s.Traces() || t.Store().Traced() != nil {
+	if !s.Traces() || t.Store.Traced != nil {
 		return nil
 	}
-	tr := s.Tracer().(*Trace)
+	tr := s.Tracer.(*Trace)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	for _, known := range tr.captured[t.Store()] {
+	for _, known := range tr.captured[t.Store] {
 		if known.changed {
 			return status.Errorf(status.Traced, "[read] got a tensor that a function which is being traced has written to: its elements are those of a run; want operators, or a read outside of the function")
 		}
@@ -56,11 +56,11 @@ func ReadsElements(s *runtime.Stream, t *runtime.Tensor) error {
 		return nil
 	}
 	for _, known := range tr.reads {
-		if known.Store() == t.Store() {
+		if known.Store == t.Store {
 			return nil
 		}
 	}
-	version := t.Store().Version.Load() // before the read
+	version := t.Store.Version.Load() // before the read
 	same, err := t.Alias()
 	if err == nil {
 		tr.reads, tr.readAt = append(tr.reads, same), append(tr.readAt, version)
@@ -73,7 +73,7 @@ func ReadsElements(s *runtime.Stream, t *runtime.Tensor) error {
 func (tr *Trace) wrote(s *source) {
 	s.changed = true
 	for i, t := range tr.reads {
-		if t.Store() == s.alias.root.memory {
+		if t.Store == s.alias.root.memory {
 			tr.readAt[i]++
 		}
 	}

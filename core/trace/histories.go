@@ -81,7 +81,7 @@ func (tr *Trace) AskOrigin(c *runtime.Change, out *runtime.Tensor) error {
 		return err
 	}
 	captured := x.root.source.tensor
-	all := captured.Part(o.Offset-captured.Offset(), &o.Layout)
+	all := captured.Part(o.Offset-captured.Offset, &o.Layout)
 	whole, err := captured.WithHistory(&all, h)
 	if err == nil {
 		tr.asking = append(tr.asking, whole)
@@ -103,7 +103,7 @@ func (tr *Trace) Done(c *runtime.Change, out *runtime.Tensor) {
 	tr.follow(out)
 	c.RecordCounted(out)
 	tr.mu.Lock()
-	known := out.Store().Traced() != nil || out.History.Load() == old
+	known := out.Store.Traced != nil || out.History.Load() == old
 	for i := range tr.former {
 		known = known || tr.former[i].handle == out.Handle()
 	}
@@ -119,7 +119,7 @@ func (tr *Trace) Done(c *runtime.Change, out *runtime.Tensor) {
 // follow remembers the origin of a tensor that a call writes to: for the end, where it is to have its former history, and, if a run
 // writes into the tensor that it is of, for the history that this has then.
 func (tr *Trace) follow(out *runtime.Tensor) {
-	if !runtime.Differentiable(out.DType()) {
+	if !runtime.Differentiable(out.DType) {
 		return
 	}
 	o := out.EnsureOrigin()
@@ -142,7 +142,7 @@ func (s *source) follow(o *runtime.Origin) {
 		return
 	}
 	for _, handle := range s.handles {
-		t := o.Context.Runtime().Acquire(handle)
+		t := o.Context.Runtime.Acquire(handle)
 		if t == nil {
 			continue
 		}
@@ -185,7 +185,7 @@ func (tr *Trace) last(s *source) (*runtime.Tensor, error) {
 	if f == nil {
 		return nil, err
 	}
-	t, err := tr.adopt(s.alias, s.tensor.DType(), s.tensor.Offset(), s.tensor.Layout)
+	t, err := tr.adopt(s.alias, s.tensor.DType, s.tensor.Offset, s.tensor.Layout)
 	if err == nil {
 		t.JoinOrigin(f.origin, false)
 		t.SeenState.Store(^uint64(0)) // of no state that there was
@@ -205,7 +205,7 @@ func (tr *Trace) restore() {
 		f.origin.Release()
 	}
 	for _, f := range former {
-		t := tr.ctx.Runtime().Acquire(f.handle)
+		t := tr.ctx.Runtime.Acquire(f.handle)
 		switch {
 		case t != nil && f.history != nil:
 			t.TakeHistory(f.history)

@@ -19,11 +19,11 @@ const mostNumbers = 64 // elements; a larger table is worth a node of the progra
 
 // IsNumber reports whether the function has made t of elements that no call of the graph changes.
 func (tr *Trace) IsNumber(t *runtime.Tensor) bool {
-	st := t.Store()
-	if st.Traced() != nil || st.MadeIn != tr.number || st.Context() != tr.ctx.Runtime().CPU() || st.Strings != nil {
+	st := t.Store
+	if st.Traced != nil || st.MadeIn != tr.number || st.Context != tr.ctx.Runtime.CPU || st.Strings != nil {
 		return false
 	}
-	if t.Rank > 1 || t.Numel() > mostNumbers || !(t.DType().IsInt() || t.DType() == dtype.Bool) {
+	if t.Rank > 1 || t.Numel() > mostNumbers || !(t.DType.IsInt() || t.DType == dtype.Bool) {
 		return false
 	}
 	tr.mu.Lock()
@@ -49,7 +49,7 @@ func (tr *Trace) areNumbers(in []runtime.Operand) bool {
 // Folds reports whether a call for c runs while the function is traced. Random draws do not, as each run makes its own.
 // Its results are numbers as well, where their dtype is one of integers or bool.
 func (tr *Trace) Folds(row *op.Row, in []runtime.Operand, c *runtime.Context) bool {
-	return c == tr.ctx.Runtime().CPU() && !row.Random && hasTensor(in) && tr.areNumbers(in)
+	return c == tr.ctx.Runtime.CPU && !row.Random && hasTensor(in) && tr.areNumbers(in)
 }
 
 func hasTensor(in []runtime.Operand) bool {
@@ -64,10 +64,10 @@ func hasTensor(in []runtime.Operand) bool {
 // FoldsInto reports whether a call that writes numbers into numbers runs while the function is traced. It does not once the graph
 // reads the output: that call would read what is written after it.
 func (tr *Trace) FoldsInto(row *op.Row, in []runtime.Operand, c *runtime.Context, out *runtime.Tensor) bool {
-	if c != tr.ctx.Runtime().CPU() || row.Random || !tr.IsNumber(out) || !tr.areNumbers(in) {
+	if c != tr.ctx.Runtime.CPU || row.Random || !tr.IsNumber(out) || !tr.areNumbers(in) {
 		return false
 	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	return len(tr.captured[out.Store()]) == 0
+	return len(tr.captured[out.Store]) == 0
 }

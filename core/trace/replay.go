@@ -78,7 +78,7 @@ func (r *replays) Run(in []*runtime.Tensor, on *runtime.Stream, mode runtime.Mod
 	}
 	types := make([]op.Type, len(in))
 	for i, t := range in {
-		types[i] = op.Type{DType: t.DType(), Shape: t.Shape}
+		types[i] = op.Type{DType: t.DType, Shape: t.Shape}
 	}
 	known, err := r.find(types, mode)
 	if err != nil {
@@ -247,7 +247,7 @@ func replayCalls(p *execute.Program, g *graph.Graph, of []int, quiet map[int]uin
 		return nil, err
 	}
 	r := &replay{Trace: tr, graph: g, quiet: quiet, operands: map[graph.Value]runtime.Operand{}}
-	defer func() { p.Context().Runtime().FreeAll(r.made) }()
+	defer func() { p.Context().Runtime.FreeAll(r.made) }()
 	made, err := r.program(p, of)
 	if err != nil {
 		tr.Abort()
@@ -328,7 +328,7 @@ func (r *replay) captures(p *execute.Program, inputs []graph.Value) error {
 		}
 		r.operands[v] = runtime.Operand{Tensor: s.tensor}
 		for _, t := range p.Asking {
-			if t.Store() != s.tensor.Store() {
+			if t.Store != s.tensor.Store {
 				continue
 			}
 			if same, err := r.capture("program", i, t); err != nil {
@@ -373,7 +373,7 @@ func (r *replay) call(n *graph.Node, quiet uint64) error {
 			}
 		}
 	}
-	made, err := eager.In(r.ctx.Runtime(), runtime.Recording).Call(n.Row, in, slices.Clone(n.Attrs), r.ctx, r.stream)
+	made, err := eager.In(r.ctx.Runtime, runtime.Recording).Call(n.Row, in, slices.Clone(n.Attrs), r.ctx, r.stream)
 	if err != nil {
 		return err
 	}

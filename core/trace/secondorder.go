@@ -59,7 +59,7 @@ func (r *recorded) differentiated(b runtime.BackwardPass, n *runtime.Node, dy, d
 
 // close frees the handles.
 func (d *differentiated) close() {
-	d.of.program.Context().Runtime().FreeAll(d.in)
+	d.of.program.Context().Runtime.FreeAll(d.in)
 	d.in = nil
 	d.of.Release()
 }
@@ -77,7 +77,7 @@ func (d *differentiated) through(b runtime.BackwardPass, n *runtime.Node, of []*
 		return make([]*runtime.Tensor, len(n.In)), nil
 	}
 	in, err := d.operands(n)
-	rt := d.of.program.Context().Runtime()
+	rt := d.of.program.Context().Runtime
 	defer rt.FreeAll(in)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (d *differentiated) ordered(n *runtime.Node, twice *execute.Program, dx []*
 		if to >= 0 && n.In[to].From != nil {
 			found[to] = dx[i]
 		} else if dx[i] != nil {
-			d.of.program.Context().Runtime().Free(dx[i].Handle())
+			d.of.program.Context().Runtime.Free(dx[i].Handle())
 		}
 	}
 	return found
@@ -219,7 +219,7 @@ func secondOrder(p *execute.Program) (*execute.Program, error) {
 		return nil, err
 	}
 	r := &replay{Trace: tr, graph: g, quiet: p.Quiet, operands: map[graph.Value]runtime.Operand{}}
-	defer func() { p.Context().Runtime().FreeAll(r.made) }()
+	defer func() { p.Context().Runtime.FreeAll(r.made) }()
 	made, err := r.secondOrder(p)
 	if err != nil {
 		tr.Abort()
@@ -262,7 +262,7 @@ func (r *replay) secondOrder(p *execute.Program) (*execute.Program, error) {
 			pass.To = append(pass.To, p.Asking[at-p.Given])
 		}
 	}
-	found, err := tape.Backward(r.ctx.Runtime(), &pass, r.stream)
+	found, err := tape.Backward(r.ctx.Runtime, &pass, r.stream)
 	r.made = append(r.made, found...)
 	if err == nil && slices.Contains(found, nil) {
 		err = noSecondOrder("it is not that of the calls alone")

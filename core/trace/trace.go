@@ -103,7 +103,7 @@ func New(c *runtime.Context, examples []*runtime.Tensor) (tr *Trace, stands []*r
 	for i, x := range examples {
 		t, err := tr.argument(i, x)
 		if err != nil {
-			tr.ctx.Runtime().FreeAll(stands)
+			tr.ctx.Runtime.FreeAll(stands)
 			tr.Abort()
 			return nil, nil, err
 		}
@@ -125,13 +125,13 @@ func begin(c *runtime.Context, given int) (*Trace, error) {
 
 // argument makes the tensor that stands for an argument.
 func (tr *Trace) argument(i int, x *runtime.Tensor) (*runtime.Tensor, error) {
-	if err := x.Store().Known("trace"); err != nil {
+	if err := x.Store.Known("trace"); err != nil {
 		return nil, err
 	}
-	if x.Context() != tr.ctx {
-		return nil, status.Errorf(status.Invalid, "[trace] argument %d is on %s; want %s, where the program runs", i, x.Context().Place(), tr.ctx.Place())
+	if x.Store.Context != tr.ctx {
+		return nil, status.Errorf(status.Invalid, "[trace] argument %d is on %s; want %s, where the program runs", i, x.Store.Context.Place(), tr.ctx.Place())
 	}
-	t, err := tr.stand(op.Type{DType: x.DType(), Shape: x.Shape}, x.Asks() && x.IsLeaf())
+	t, err := tr.stand(op.Type{DType: x.DType, Shape: x.Shape}, x.Asks() && x.IsLeaf())
 	if err == nil && x.Asks() && !x.IsLeaf() {
 		n := runtime.NewNode(nil, nil) // as computed by a call outside of the trace: the function may write into it
 		n.KeepResult(0, t)
@@ -158,7 +158,7 @@ func (tr *Trace) stand(x op.Type, asks bool) (*runtime.Tensor, error) {
 		s.tensor, err = t.Same()
 	}
 	if err != nil {
-		tr.ctx.Runtime().Free(t.Handle())
+		tr.ctx.Runtime.Free(t.Handle())
 		return nil, err
 	}
 	return t, nil
@@ -181,7 +181,7 @@ func (tr *Trace) Mark() uint64 { return tr.number }
 
 // Copy adds a copy of a tensor, recorded in the mode.
 func (tr *Trace) Copy(t *runtime.Tensor, mode runtime.Mode) (*runtime.Tensor, error) {
-	made, err := eager.In(tr.ctx.Runtime(), mode).Call(runtime.AssignRow, []runtime.Operand{{Tensor: t}}, nil, nil, tr.stream)
+	made, err := eager.In(tr.ctx.Runtime, mode).Call(runtime.AssignRow, []runtime.Operand{{Tensor: t}}, nil, nil, tr.stream)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (tr *Trace) Call(row *op.Row, in []runtime.Operand, at op.Attrs, c *runtime
 	for _, v := range values {
 		t, err := tr.tensor(v)
 		if err != nil {
-			tr.ctx.Runtime().FreeAll(out)
+			tr.ctx.Runtime.FreeAll(out)
 			return nil, err
 		}
 		out = append(out, t)
@@ -284,7 +284,7 @@ func (tr *Trace) view(row *op.Row, in []runtime.Operand, at op.Attrs, c *runtime
 	if err != nil {
 		return nil, err
 	}
-	t, err := tr.adopt(base.part(row, at, v, parts[0].Layout.MayOverlap()), x.DType(), x.Offset()+parts[0].Offset, parts[0].Layout)
+	t, err := tr.adopt(base.part(row, at, v, parts[0].Layout.MayOverlap()), x.DType, x.Offset+parts[0].Offset, parts[0].Layout)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +300,7 @@ func (tr *Trace) parts(row *op.Row, in []runtime.Operand, at op.Attrs) []op.Part
 	x := in[0].Tensor
 	var c op.Inference
 	c.Reset(row, at)
-	c.In = append(c.In, op.Arg{Type: op.Type{DType: x.DType(), Shape: x.Shape}})
+	c.In = append(c.In, op.Arg{Type: op.Type{DType: x.DType, Shape: x.Shape}})
 	if row.View(&c, &x.Layout) != nil { // errors of the call were those of add; this one says that strides cannot do it
 		return nil
 	}
@@ -365,7 +365,7 @@ func (tr *Trace) valueOf(row *op.Row, i int, x *runtime.Operand) (graph.Value, e
 
 // of is what a tensor stands for, which is captured if it has elements; mu is held.
 func (tr *Trace) of(who string, i int, t *runtime.Tensor) (*traced, error) {
-	if x, ok := t.Store().Traced().(*traced); ok && x.trace == tr {
+	if x, ok := t.Store.Traced.(*traced); ok && x.trace == tr {
 		return x, nil
 	} else if ok {
 		return nil, status.Errorf(status.Traced, "[%s] operand %d is a tensor of another trace; want tensors of this one", who, i)
@@ -384,12 +384,12 @@ func (tr *Trace) of(who string, i int, t *runtime.Tensor) (*traced, error) {
 // all others stale in a way that the graph cannot say, so that it is refused; where the function makes the view itself, from
 // a captured tensor, the view is one of the graph (alias.go) and may be written into.
 func (tr *Trace) capture(who string, i int, t *runtime.Tensor) (*source, error) {
-	if t.Context() != tr.ctx && (t.Context() != tr.ctx.Runtime().CPU() || t.Rank > 0 && t.Store().Displacement() == 0) {
-		return nil, status.Errorf(status.Invalid, "[%s] operand %d is on %s, and the function is traced for %s; want one place", who, i, t.Context().Place(), tr.ctx.Place())
+	if t.Store.Context != tr.ctx && (t.Store.Context != tr.ctx.Runtime.CPU || t.Rank > 0 && t.Store.Displacement == 0) {
+		return nil, status.Errorf(status.Invalid, "[%s] operand %d is on %s, and the function is traced for %s; want one place", who, i, t.Store.Context.Place(), tr.ctx.Place())
 	}
 	found := (*source)(nil)
-	for _, s := range tr.captured[t.Store()] {
-		if s.tensor.Offset() == t.Offset() && s.tensor.DType() == t.DType() && s.tensor.Shape == t.Shape && slices.Equal(s.tensor.Strides[:t.Rank], t.Strides[:t.Rank]) {
+	for _, s := range tr.captured[t.Store] {
+		if s.tensor.Offset == t.Offset && s.tensor.DType == t.DType && s.tensor.Shape == t.Shape && slices.Equal(s.tensor.Strides[:t.Rank], t.Strides[:t.Rank]) {
 			found = s
 		} else if s.changed {
 			return nil, status.Errorf(status.Unsupported, "[%s] operand %d shares memory with a tensor that the traced function has written to, and neither is its argument or made in it; want one of them as an argument", who, i)
@@ -401,10 +401,10 @@ func (tr *Trace) capture(who string, i int, t *runtime.Tensor) (*source, error) 
 			return nil, err
 		}
 		found = tr.input(op.Type{DType: eager.DTypeOn(t, tr.ctx), Shape: t.Shape})
-		found.tensor, found.local = same, t.Store().MadeIn == tr.number
-		found.alias.root.bytes, found.alias.root.changes, found.alias.root.memory = t.Store().Size(), &t.Store().Version, t.Store()
-		found.alias.stamp = t.Store().Version.Load()
-		tr.captured[t.Store()] = append(tr.captured[t.Store()], found)
+		found.tensor, found.local = same, t.Store.MadeIn == tr.number
+		found.alias.root.bytes, found.alias.root.changes, found.alias.root.memory = t.Store.Size, &t.Store.Version, t.Store
+		found.alias.stamp = t.Store.Version.Load()
+		tr.captured[t.Store] = append(tr.captured[t.Store], found)
 	}
 	if !slices.Contains(found.handles, t.Handle()) {
 		found.handles = append(found.handles, t.Handle())
@@ -434,7 +434,7 @@ func (tr *Trace) Write(row *op.Row, in []runtime.Operand, at op.Attrs, c *runtim
 	if err != nil {
 		return err
 	}
-	if out.Store().Traced() == nil && len(tr.captured[out.Store()]) > 1 {
+	if out.Store.Traced == nil && len(tr.captured[out.Store]) > 1 {
 		return status.Errorf(status.Unsupported, "[%s] the output shares memory with another tensor that the traced function reads, and neither is its argument or made in it; want one of them as an argument", row.Name)
 	}
 	return tr.assign(x, v)
@@ -449,8 +449,8 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *runtime.Tensor) (graph.Val
 		return 0, status.Errorf(status.Invalid, "[%s] the output has shape %s; want %s", row.Name, &out.Shape, &t.Shape)
 	}
 	var err error
-	if tr.builder.TypeOf(v).DType != out.DType() {
-		if v, err = tr.add1(op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(out.DType())}}, v); err != nil {
+	if tr.builder.TypeOf(v).DType != out.DType {
+		if v, err = tr.add1(op.IDCast, op.Attrs{op.CastDtype: {Kind: op.DType, I: int64(out.DType)}}, v); err != nil {
 			return 0, err
 		}
 	}
@@ -464,7 +464,7 @@ func (tr *Trace) fit(row *op.Row, v graph.Value, out *runtime.Tensor) (graph.Val
 // arguments. After an error the trace has ended too.
 func (tr *Trace) End(outputs []*runtime.Tensor) (*execute.Program, error) {
 	changes, err := tr.changes()
-	defer tr.ctx.Runtime().FreeAll(changes)
+	defer tr.ctx.Runtime.FreeAll(changes)
 	if err != nil {
 		tr.Abort()
 		return nil, err
@@ -494,13 +494,13 @@ func (tr *Trace) end(outputs, changes []*runtime.Tensor, before func() error) (*
 	if err != nil {
 		return nil, err
 	}
-	defer tr.ctx.Runtime().FreeAll(gradients)
+	defer tr.ctx.Runtime.FreeAll(gradients)
 	var ended []*source // their origins and stand-ins are released when mu is free
 	defer func() {
 		for i, s := range ended {
 			s.forget()
 			if i < tr.given {
-				tr.ctx.Runtime().Free(s.tensor.Handle())
+				tr.ctx.Runtime.Free(s.tensor.Handle())
 			}
 		}
 	}()
@@ -545,8 +545,8 @@ func (tr *Trace) end(outputs, changes []*runtime.Tensor, before func() error) (*
 		if i < tr.given {
 			p.Asked = append(p.Asked, s.tensor.Asks())
 		} else {
-			p.CapturedInputs, p.AskedAt = append(p.CapturedInputs, s.tensor), append(p.AskedAt, s.tensor.Store().Asked.Load())
-			p.ReplacedAt = append(p.ReplacedAt, s.tensor.Store().Replaced.Load())
+			p.CapturedInputs, p.AskedAt = append(p.CapturedInputs, s.tensor), append(p.AskedAt, s.tensor.Store.Asked.Load())
+			p.ReplacedAt = append(p.ReplacedAt, s.tensor.Store.Replaced.Load())
 		}
 	}
 	p.Asking, p.ReadTensors, p.ReadVersions = tr.asking, tr.reads, tr.readAt
@@ -615,7 +615,7 @@ func (tr *Trace) Abort() {
 // drop ends the trace; mu is held. free frees what it has captured, and is called without mu. Traced tensors that are still alive stay
 // valid handles, of which nothing can be asked but their dtype and shape.
 func (tr *Trace) drop() (free func()) {
-	rt, sources, others := tr.ctx.Runtime(), tr.sources, slices.Concat(tr.asking, tr.reads)
+	rt, sources, others := tr.ctx.Runtime, tr.sources, slices.Concat(tr.asking, tr.reads)
 	tr.ended, tr.captured, tr.sources, tr.asking, tr.reads = true, nil, nil, nil, nil
 	return func() {
 		for _, s := range sources {

@@ -113,10 +113,10 @@ func otherCapture(p *execute.Program, i int, t, u *runtime.View) error {
 
 // sameCapture reports whether two captured tensors are one, or if it is not written to, have the same elements.
 func sameCapture(t, u *runtime.Tensor, changed bool) (bool, error) {
-	if t.Store() == u.Store() {
-		return t.DType() == u.DType() && t.Offset() == u.Offset() && t.Shape == u.Shape && slices.Equal(t.Strides[:t.Rank], u.Strides[:u.Rank]), nil
+	if t.Store == u.Store {
+		return t.DType == u.DType && t.Offset == u.Offset && t.Shape == u.Shape && slices.Equal(t.Strides[:t.Rank], u.Strides[:u.Rank]), nil
 	}
-	if changed || t.DType() != u.DType() || t.Shape != u.Shape || t.Asks() || u.Asks() {
+	if changed || t.DType != u.DType || t.Shape != u.Shape || t.Asks() || u.Asks() {
 		return false, nil
 	}
 	x, err := execute.Constant(t)

@@ -322,8 +322,8 @@ func (i *Instance) freeInputs() {
 // split gives each request its rows of a result.
 func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int64) error {
 	m, t, s := i.model, i.model.outputs[n], made.Shape
-	if made.DType() != t.dtype() || execute.HasStrings(made) != (t.kind == stringType) {
-		return status.Errorf(status.Internal, "[metal_mps] output '%s' is %s; want %s", t.name, made.DType(), t.dtype())
+	if made.DType != t.dtype() || execute.HasStrings(made) != (t.kind == stringType) {
+		return status.Errorf(status.Internal, "[metal_mps] output '%s' is %s; want %s", t.name, made.DType, t.dtype())
 	}
 	data, err := i.contents(made)
 	if err != nil {
