@@ -1,9 +1,12 @@
 package main
 
+import (
+	"github.com/paddle-mps/paddle-mps/core/native"
+	"github.com/paddle-mps/paddle-mps/core/runtime"
+)
+
 // #include "shim.h"
 import "C"
-
-import "github.com/paddle-mps/paddle-mps/core/runtime"
 
 // goDeviceCensus is pmps_device_census. The text is C memory that the caller owns; pmps_text_free frees it.
 //
@@ -13,7 +16,7 @@ func goDeviceCensus(p C.place_in, out **C.char) C.fault {
 		if out == nil {
 			return null("device_census")
 		}
-		text, err := c.InterfaceReport()
+		text, err := native.InterfaceReport(c)
 		if err == nil {
 			*out = C.CString(text)
 		}

@@ -114,7 +114,7 @@ func dlView(t *runtime.Tensor) (v C.dl_view, err error) {
 	if err != nil {
 		return v, err
 	}
-	l, n := &t.Layout, dlNumbers[t.DType()]
+	l, n := &t.Layout, dlNumbers[t.DType]
 	v.handle, v.data, v.rank = C.uint64_t(kept.Handle()), data, C.int32_t(l.Rank)
 	v._type = C.DLDataType{code: C.uint8_t(n.code), bits: C.uint8_t(n.bits), lanes: C.uint16_t(n.lanes)}
 	arrays(l, &v.dims, &v.strides)

@@ -6,7 +6,7 @@
 //     current stream and call an exported Go function (goStreamNew for pmps_stream_new).
 //   - The exported functions convert: handles to records, C structs to Go values (args.go, layout.go,
 //     dlpack.go), errors to error objects. [try] and [quick] recover panics on the way.
-//   - core/runtime does the work. It is built on first use (start.go) from the environment (config.go).
+//   - core/runtime and the packages above it do the work. The runtime is built on first use (start.go) from the environment (config.go).
 //
 // Conventions of the exported functions, beside what their comments say:
 //

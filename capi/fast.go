@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -14,7 +15,7 @@ import (
 // quick runs the body of a function of the fast family: it frees the handle release, resolves the stream on,
 // and returns the handle of the tensor that body makes, which the caller owns. After a failure it returns 0;
 // this thread keeps the error, and what to wait for if the call was refused.
-func quick(release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) (*runtime.Tensor, error)) (handle C.uint64_t) {
+func quick(release, on C.uint64_t, body func(eager.Caller, *runtime.Stream) (*runtime.Tensor, error)) (handle C.uint64_t) {
 	defer func() {
 		if p := recover(); p != nil {
 			C.error_keep(fault(bug(p)))
@@ -38,15 +39,15 @@ func quick(release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) (*
 
 // quickOn is quick for a body that makes no tensor. It returns x, whose tensor another thread may have freed when body returns: it
 // has no handle then, which would look like a failure.
-func quickOn(x, release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) error) C.uint64_t {
-	if quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) { return nil, body(rt, s) }) == 0 {
+func quickOn(x, release, on C.uint64_t, body func(eager.Caller, *runtime.Stream) error) C.uint64_t {
+	if quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) { return nil, body(rt, s) }) == 0 {
 		return 0
 	}
 	return x
 }
 
 // quickly is quick without the handling of failures.
-func quickly(release, on C.uint64_t, body func(runtime.Caller, *runtime.Stream) (*runtime.Tensor, error)) (*runtime.Tensor, error) {
+func quickly(release, on C.uint64_t, body func(eager.Caller, *runtime.Stream) (*runtime.Tensor, error)) (*runtime.Tensor, error) {
 	rt, err := running()
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func idle(rt *runtime.Runtime, what uint64) bool {
 //
 //export goFastUnary
 func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
 		row, err := rowOf(uint64(id))
 		if err != nil {
 			return nil, err
@@ -156,7 +157,7 @@ func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
 //
 //export goFastBinary
 func goFastBinary(id, x, y, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
 		row, err := rowOf(uint64(id))
 		if err != nil {
 			return nil, err
@@ -183,7 +184,7 @@ const scalarLeft = 16
 //
 //export goFastScalar
 func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
 		row, err := rowOf(uint64(id))
 		if err != nil {
 			return nil, err
@@ -213,7 +214,7 @@ func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 //
 //export goFastCall
 func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, where, release, on C.uint64_t) C.uint64_t {
-	return quick(release, on, func(rt runtime.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
 		context, displaced, err := packedTensorPlace(rt.Runtime, uint64(where))
 		if err != nil {
 			return nil, err
@@ -260,7 +261,7 @@ func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
 //
 //export goFastCallInto
 func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, output, release, on C.uint64_t) C.uint64_t {
-	return quickOn(output, release, on, func(rt runtime.Caller, s *runtime.Stream) error {
+	return quickOn(output, release, on, func(rt eager.Caller, s *runtime.Stream) error {
 		c, err := bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
 		if err != nil {
 			return err
@@ -299,7 +300,7 @@ func packedTensorPlace(rt *runtime.Runtime, packed uint64) (c *runtime.Context, 
 //
 //export goFastRead
 func goFastRead(x, on C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64_t {
-	return quickOn(x, 0, 0, func(rt runtime.Caller, _ *runtime.Stream) error {
+	return quickOn(x, 0, 0, func(rt eager.Caller, _ *runtime.Stream) error {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
 			return stale("tensor_read", "tensor", rt.HandleHistory(uint64(x)))
@@ -317,7 +318,7 @@ func goFastRead(x, on C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64
 //export goFastIndex
 func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release, on C.uint64_t) C.uint64_t {
 	tracing := traceOf(on)
-	return quick(release, on&C.NO_GRADIENTS, func(rt runtime.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
+	return quick(release, on&C.NO_GRADIENTS, func(rt eager.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
 			return nil, stale("index", "tensor", rt.HandleHistory(uint64(x)))

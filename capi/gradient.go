@@ -6,8 +6,10 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/tape"
 )
 
 // goTensorSetRequiresGrad is pmps_tensor_set_requires_grad.
@@ -26,7 +28,7 @@ func goTensorGetGradInfo(handle C.uint64_t, out *C.pmps_grad_info) C.fault {
 	return onTensor("get_grad_info", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		full := C.pmps_grad_info{
 			requires_grad: C.bool(t.Asks()), is_leaf: C.bool(t.IsLeaf()),
-			has_grad: C.bool(t.HasGradient()), version: C.uint32_t(t.Version()),
+			has_grad: C.bool(tape.HasGradient(t)), version: C.uint32_t(t.Version()),
 		}
 		return give("get_grad_info", out, &full, &full.struct_size)
 	})
@@ -40,7 +42,7 @@ func goTensorGetGrad(handle C.uint64_t, out *C.uint64_t) C.fault {
 		if out == nil {
 			return null("get_grad")
 		}
-		g, err := t.Gradient()
+		g, err := tape.Gradient(t)
 		if g == nil {
 			*out = 0
 			return err
@@ -55,14 +57,14 @@ func goTensorGetGrad(handle C.uint64_t, out *C.uint64_t) C.fault {
 func goTensorSetGrad(handle, grad C.uint64_t) C.fault {
 	return onTensor("set_grad", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if grad == 0 {
-			return t.SetGradient(nil)
+			return tape.SetGradient(t, nil)
 		}
 		g := rt.Acquire(uint64(grad))
 		if g == nil {
 			return stale("set_grad", "tensor", rt.HandleHistory(uint64(grad)))
 		}
 		defer g.Release()
-		return t.SetGradient(g)
+		return tape.SetGradient(t, g)
 	})
 }
 
@@ -70,21 +72,21 @@ func goTensorSetGrad(handle, grad C.uint64_t) C.fault {
 //
 //export goTensorZeroGrad
 func goTensorZeroGrad(handle C.uint64_t) C.fault {
-	return onTensor("zero_grad", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { return t.ZeroGradient() })
+	return onTensor("zero_grad", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { return tape.ZeroGradient(t) })
 }
 
 // goTensorRetainGrad is pmps_tensor_retain_grad.
 //
 //export goTensorRetainGrad
 func goTensorRetainGrad(handle C.uint64_t) C.fault {
-	return onTensor("retain_grad", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { return t.Retain() })
+	return onTensor("retain_grad", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { return tape.Retain(t) })
 }
 
 // goTensorEndHistory is pmps_tensor_end_history.
 //
 //export goTensorEndHistory
 func goTensorEndHistory(handle C.uint64_t) C.fault {
-	return onTensor("end_history", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { t.EndHistory(); return nil })
+	return onTensor("end_history", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error { tape.EndHistory(t); return nil })
 }
 
 // goTensorDetach is pmps_tensor_detach. The caller owns the handle.
@@ -248,7 +250,7 @@ func goGradBackward(given *C.pmps_grad_pass, on C.uint64_t, out *C.uint64_t) C.f
 			return err
 		}
 		defer done(on)
-		found, err := rt.Backward(&pass, stream)
+		found, err := tape.Backward(rt, &pass, stream)
 		if err != nil {
 			return err
 		}
@@ -265,7 +267,7 @@ func goGradBackward(given *C.pmps_grad_pass, on C.uint64_t, out *C.uint64_t) C.f
 }
 
 // pass reads a pass of the caller.
-func (l *lists) pass(given *C.pmps_grad_pass) (pass runtime.Pass, err error) {
+func (l *lists) pass(given *C.pmps_grad_pass) (pass tape.Pass, err error) {
 	// SAFETY: the C contract says that the lists are valid for the call and have as many handles as given; tensors copies
 	// the handles.
 	pass.Keep, pass.Again = bool(given.retain_graph), bool(given.create_graph)
@@ -310,7 +312,7 @@ func goGradApply(given *C.pmps_grad_function, inputs unsafe.Pointer, inputCount 
 		if err != nil {
 			return err
 		}
-		rt.Apply(functionOf(rt, given, len(in)), in, out)
+		eager.Apply(rt, functionOf(rt, given, len(in)), in, out)
 		return nil
 	})
 }

@@ -6,6 +6,8 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
+	"github.com/paddle-mps/paddle-mps/core/holdings"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
 
@@ -17,7 +19,7 @@ func goHeldBy(caller C.uint64_t, tensors unsafe.Pointer, count C.uint64_t, handl
 	quietly(func(rt *runtime.Runtime) {
 		// SAFETY: python.c passes arrays of so many handles, valid for the call.
 		owners, named := unsafe.Slice((*uint64)(tensors), count), unsafe.Slice((*uint64)(handles), programCount)
-		pinned := make([]*runtime.Program, 0, len(named))
+		pinned := make([]*execute.Program, 0, len(named))
 		for _, handle := range named {
 			if p := programs.Pin(handle); p != nil {
 				defer programs.Unpin(handle)
@@ -26,14 +28,14 @@ func goHeldBy(caller C.uint64_t, tensors unsafe.Pointer, count C.uint64_t, handl
 			}
 			return // it was freed meanwhile: the next collection will do
 		}
-		found = numbersOf(rt.Held(uint64(caller), owners, pinned))
+		found = numbersOf(holdings.Of(rt, uint64(caller), owners, pinned))
 	})
 	return found
 }
 
 // numbersOf writes Holdings to C memory: for each owner its group counted from 1, or 0; the number of groups; and for each its
 // functions and its groups, counted from 0, either with how many there are before them.
-func numbersOf(h *runtime.Holdings) *C.uint64_t {
+func numbersOf(h *holdings.Holdings) *C.uint64_t {
 	if len(h.Groups) == 0 {
 		return nil
 	}

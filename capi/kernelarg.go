@@ -3,6 +3,7 @@ package main
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -19,10 +20,10 @@ const usualArgs = 12
 
 // kernelArgs resolves arguments and appends them to list; tensors are held until releaseArgs, which the caller
 // calls also after an error. Bytes are borrowed from the caller.
-func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg, list []runtime.KernelArg) ([]runtime.KernelArg, error) {
+func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg, list []native.KernelArg) ([]native.KernelArg, error) {
 	for i := range given {
 		a := &given[i]
-		var one runtime.KernelArg
+		var one native.KernelArg
 		var err error
 		switch {
 		case a.tensor == 0:
@@ -43,7 +44,7 @@ func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg, list []runti
 }
 
 // releaseArgs ends what kernelArgs holds.
-func releaseArgs(list []runtime.KernelArg) {
+func releaseArgs(list []native.KernelArg) {
 	for i := range list {
 		if t := list[i].Tensor; t != nil {
 			t.Release()
@@ -52,7 +53,7 @@ func releaseArgs(list []runtime.KernelArg) {
 }
 
 // gridOf is the threads of a call: those given, or one for each element of the first tensor.
-func gridOf(who string, threads unsafe.Pointer, list []runtime.KernelArg) (grid [3]uint64, err error) {
+func gridOf(who string, threads unsafe.Pointer, list []native.KernelArg) (grid [3]uint64, err error) {
 	if threads != nil {
 		return triple(threads), nil
 	}

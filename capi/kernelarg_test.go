@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -14,7 +14,7 @@ func TestKernelBytes(t *testing.T) {
 	raw := []byte{1, 2, 3, 4}
 	list, err := kernelArgs(nil, "f", []kernelArg{{data: address(raw), size: 4}, {data: address(raw), size: 1}}, nil)
 	require.NoError(t, err)
-	require.Equal(t, []runtime.KernelArg{{Bytes: raw}, {Bytes: raw[:1]}}, list)
+	require.Equal(t, []native.KernelArg{{Bytes: raw}, {Bytes: raw[:1]}}, list)
 	releaseArgs(list)
 	for name, bad := range map[string]kernelArg{
 		"bytes at null":      {size: 4},
@@ -32,7 +32,7 @@ func TestGridOf(t *testing.T) {
 	grid, err := gridOf("f", unsafe.Pointer(&given[0]), nil)
 	require.NoError(t, err)
 	require.Equal(t, [3]uint64{3, 2, 1}, grid)
-	_, err = gridOf("f", nil, []runtime.KernelArg{{Bytes: []byte{1}}})
+	_, err = gridOf("f", nil, []native.KernelArg{{Bytes: []byte{1}}})
 	require.EqualError(t, err, "[f] got no tensor and no threads; want the threads to be given")
 	require.Zero(t, triple(nil))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/tritonlang/report"
@@ -20,12 +21,12 @@ const (
 )
 
 var (
-	libraries = table(libraryKind, func(l *runtime.Library) { _ = l.Close() }) // a free cannot report a failure
-	kernels   = table(kernelKind, func(k *runtime.Kernel) { _ = k.Close() })   // as above
+	libraries = table(libraryKind, func(l *native.Library) { _ = l.Close() }) // a free cannot report a failure
+	kernels   = table(kernelKind, func(k *native.Kernel) { _ = k.Close() })   // as above
 )
 
 // newLibrary calls make on the device of a place and writes the handle of the library to out. The caller owns it.
-func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make func(*runtime.Context, string) (*runtime.Library, error)) C.fault {
+func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make func(*runtime.Context, string) (*native.Library, error)) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if text == nil || out == nil {
 			return null(who)
@@ -50,14 +51,14 @@ func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make 
 //
 //export goLibraryNew
 func goLibraryNew(p C.place_in, source C.text_in, out *C.uint64_t) C.fault {
-	return newLibrary("library_new", p, source, out, (*runtime.Context).NewLibrary)
+	return newLibrary("library_new", p, source, out, native.NewLibrary)
 }
 
 // goLibraryLoad is pmps_library_load. The caller owns the handle. The file is read before it returns.
 //
 //export goLibraryLoad
 func goLibraryLoad(p C.place_in, path C.text_in, out *C.uint64_t) C.fault {
-	return newLibrary("library_load", p, path, out, (*runtime.Context).LoadLibrary)
+	return newLibrary("library_load", p, path, out, native.LoadLibrary)
 }
 
 // goLibraryFree is pmps_library_free. Kernels of the library stay valid.
@@ -68,7 +69,7 @@ func goLibraryFree(handle C.uint64_t) {
 }
 
 // onLibrary runs the body of an exported function against a library, which stays pinned while it runs.
-func onLibrary(who string, handle C.uint64_t, body func(*runtime.Library) error) C.fault {
+func onLibrary(who string, handle C.uint64_t, body func(*native.Library) error) C.fault {
 	return try(func(*runtime.Runtime) error {
 		return pinned(libraries, who, "library", uint64(handle), body)
 	})
@@ -79,7 +80,7 @@ func onLibrary(who string, handle C.uint64_t, body func(*runtime.Library) error)
 //
 //export goLibraryGetNames
 func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
-	return onLibrary("library_get_names", handle, func(l *runtime.Library) error {
+	return onLibrary("library_get_names", handle, func(l *native.Library) error {
 		if out == nil {
 			return null("library_get_names")
 		}
@@ -93,7 +94,7 @@ func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
 //
 //export goLibraryGetKernel
 func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fault {
-	return onLibrary("library_get_kernel", handle, func(l *runtime.Library) error {
+	return onLibrary("library_get_kernel", handle, func(l *native.Library) error {
 		if name == nil || out == nil {
 			return null("library_get_kernel")
 		}
@@ -120,9 +121,9 @@ func goKernelFree(handle C.uint64_t) {
 }
 
 // onKernel runs the body of an exported function against a kernel, which stays pinned while it runs.
-func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.Kernel) error) C.fault {
+func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *native.Kernel) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(kernels, who, "kernel", uint64(handle), func(k *runtime.Kernel) error { return body(rt, k) })
+		return pinned(kernels, who, "kernel", uint64(handle), func(k *native.Kernel) error { return body(rt, k) })
 	})
 }
 
@@ -130,7 +131,7 @@ func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtim
 //
 //export goKernelGetInfo
 func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
-	return onKernel("kernel_get_info", handle, func(_ *runtime.Runtime, k *runtime.Kernel) error {
+	return onKernel("kernel_get_info", handle, func(_ *runtime.Runtime, k *native.Kernel) error {
 		full := C.pmps_kernel_info{
 			max_threads_per_threadgroup: C.uint64_t(k.MaxGroup),
 			thread_execution_width:      C.uint64_t(k.Width),
@@ -146,8 +147,8 @@ func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 //
 //export goKernelRun
 func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t) C.fault {
-	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *runtime.Kernel) error {
-		var room [usualArgs]runtime.KernelArg
+	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *native.Kernel) error {
+		var room [usualArgs]native.KernelArg
 		list, grid, err := kernelCall(rt, k.Name, args, count, threads, room[:0])
 		defer releaseArgs(list)
 		if err != nil {
@@ -163,7 +164,7 @@ func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads
 //export goKernelRunReporting
 func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, reports C.text_in, on C.uint64_t) C.fault {
 	const who = "kernel_run_reporting"
-	return onKernel(who, handle, func(rt *runtime.Runtime, k *runtime.Kernel) error {
+	return onKernel(who, handle, func(rt *runtime.Runtime, k *native.Kernel) error {
 		list, grid, err := kernelCall(rt, k.Name, args, count, threads, nil)
 		defer releaseArgs(list)
 		if err != nil {
@@ -193,7 +194,7 @@ func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t
 
 // kernelCall is what the two ways to run a kernel read of their caller's memory: the arguments, appended to room, and the
 // threads. The caller calls releaseArgs also after an error.
-func kernelCall(rt *runtime.Runtime, who string, args unsafe.Pointer, count C.size_t, threads unsafe.Pointer, room []runtime.KernelArg) (list []runtime.KernelArg, grid [3]uint64, err error) {
+func kernelCall(rt *runtime.Runtime, who string, args unsafe.Pointer, count C.size_t, threads unsafe.Pointer, room []native.KernelArg) (list []native.KernelArg, grid [3]uint64, err error) {
 	given, err := array[kernelArg](who, "arguments", args, uint64(count))
 	if err == nil {
 		list, err = kernelArgs(rt, who, given, room)

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/snapshot"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -169,7 +170,7 @@ func goMemorySnapshot(p C.place_in, out **C.char) C.fault {
 			return null("memory_snapshot")
 		}
 		var text strings.Builder
-		if err := c.WriteSnapshot(&text); err != nil {
+		if err := snapshot.Write(c, &text); err != nil {
 			return err
 		}
 		*out = C.CString(text.String())

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -21,10 +22,10 @@ import (
 type model struct{ *onnx.Model }
 
 // Decided is the model with inputs of known elements.
-func (m model) Decided(known map[int]*op.Const) runtime.Source { return m.Given(known) }
+func (m model) Decided(known map[int]*op.Const) execute.Source { return m.Given(known) }
 
 // Formed is the model for inputs of known numbers of tensors.
-func (m model) Formed(counts []int64) (runtime.Source, error) {
+func (m model) Formed(counts []int64) (execute.Source, error) {
 	f, err := m.Form(counts)
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (m model) Formed(counts []int64) (runtime.Source, error) {
 type form struct{ *onnx.Form }
 
 // Decided is the form with tensors of known elements.
-func (f form) Decided(known map[int]*op.Const) runtime.Source { return f.Given(known) }
+func (f form) Decided(known map[int]*op.Const) execute.Source { return f.Given(known) }
 
 // goProgramLoad is pmps_program_load. The bytes are copied: the elements of constants are read from them at each
 // compilation. The caller owns the handle.
@@ -66,22 +67,22 @@ func goProgramLoad(p C.place_in, path C.text_in, data unsafe.Pointer, size C.siz
 		if m, ok := read.(model); ok && c.Place() == place.CPU {
 			m.UseIntegers()
 		}
-		*record = c.NewProgram(read)
+		*record = execute.New(c, read)
 		*out = C.uint64_t(handle)
 		return nil
 	})
 }
 
 // load reads a program from a file or from bytes, exactly one of which is given.
-func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_t) (runtime.Source, error) {
+func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_t) (execute.Source, error) {
 	const who = "program_load"
 	switch {
 	case (path == nil) == (data == nil):
 		return nil, status.Errorf(status.Invalid, "[%s] got a path and bytes, or neither; want one of the two", who)
-	case path != nil && runtime.IsSaved(C.GoString(path)):
-		return runtime.Load(C.GoString(path))
+	case path != nil && execute.IsSaved(C.GoString(path)):
+		return execute.Load(C.GoString(path))
 	case path != nil:
-		return modelOf(onnx.Open(C.GoString(path), rt.Fold))
+		return modelOf(onnx.Open(C.GoString(path), execute.Folder(rt)))
 	}
 	given, err := memory(who, data, uint64(size))
 	if err != nil {
@@ -91,18 +92,18 @@ func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_
 	if graph.IsFile(own) {
 		return sourceOf(graph.ReadFile(own))
 	}
-	return modelOf(onnx.Parse(own, "", rt.Fold))
+	return modelOf(onnx.Parse(own, "", execute.Folder(rt)))
 }
 
 // modelOf is a model as a source, and sourceOf a graph.
-func modelOf(m *onnx.Model, err error) (runtime.Source, error) {
+func modelOf(m *onnx.Model, err error) (execute.Source, error) {
 	if err != nil {
 		return nil, err
 	}
 	return model{m}, nil
 }
 
-func sourceOf(g *graph.Graph, err error) (runtime.Source, error) {
+func sourceOf(g *graph.Graph, err error) (execute.Source, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func sourceOf(g *graph.Graph, err error) (runtime.Source, error) {
 //export goProgramGetPort
 func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.pmps_value_info, name, kind **C.char) C.fault {
 	const who = "program_get_port"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		types := p.Inputs()
 		if output {
 			types = p.Source().Outputs()[:p.Outputs()]
@@ -154,7 +155,7 @@ func goProgramGetPort(handle C.uint64_t, output C.bool, index C.size_t, info *C.
 //export goProgramDescribe
 func goProgramDescribe(handle C.uint64_t, json **C.char) C.fault {
 	const who = "program_describe"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		m, ok := p.Source().(model)
 		switch {
 		case json == nil:

@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
 
@@ -23,7 +24,7 @@ func goDeviceGetMetal(p C.place_in, out *unsafe.Pointer) C.fault {
 		if out == nil {
 			return null("device_get_metal")
 		}
-		object, err := c.Object()
+		object, err := native.Object(c)
 		if err == nil {
 			borrowed(out, object)
 		}
@@ -40,7 +41,7 @@ func goStreamGetMetal(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 		if out == nil {
 			return null("stream_get_metal")
 		}
-		queue, err := s.Queue()
+		queue, err := native.Queue(s)
 		if err == nil {
 			borrowed(out, queue)
 		}
@@ -57,7 +58,7 @@ func goTensorGetMetal(handle C.uint64_t, out *unsafe.Pointer, offset *C.size_t) 
 		if out == nil || offset == nil {
 			return null("tensor_get_metal")
 		}
-		buffer, at, err := t.Buffer()
+		buffer, at, err := native.Buffer(t)
 		if err == nil {
 			borrowed(out, buffer)
 			*offset = C.size_t(at)
@@ -74,7 +75,7 @@ func goCaptureGetState(p C.place_in, enabled, capturing *C.bool) C.fault {
 		if enabled == nil || capturing == nil {
 			return null("capture_get_state")
 		}
-		*enabled, *capturing = C.bool(c.CanCapture()), C.bool(c.Capturing())
+		*enabled, *capturing = C.bool(native.CanCapture(c)), C.bool(native.Capturing(c))
 		return nil
 	})
 }
@@ -88,11 +89,11 @@ func goCaptureBegin(p C.place_in, path C.text_in) C.fault {
 		if path == nil {
 			return null("capture_begin")
 		}
-		return c.BeginCapture(C.GoString(path))
+		return native.BeginCapture(c, C.GoString(path))
 	})
 }
 
 // goCaptureEnd is pmps_capture_end. Any thread may end a capture that another has begun.
 //
 //export goCaptureEnd
-func goCaptureEnd(p C.place_in) C.fault { return at(p, (*runtime.Context).EndCapture) }
+func goCaptureEnd(p C.place_in) C.fault { return at(p, native.EndCapture) }

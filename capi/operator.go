@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -129,7 +130,7 @@ func goOpCallOn(p C.place_in, id C.pmps_op, args unsafe.Pointer, argCount C.size
 }
 
 // results runs a call and writes the handles of what it made to outputs, if there is room for them.
-func results(rt runtime.Caller, c *call, where *runtime.Context, s *runtime.Stream, outputs *C.uint64_t, count *C.size_t) error {
+func results(rt eager.Caller, c *call, where *runtime.Context, s *runtime.Stream, outputs *C.uint64_t, count *C.size_t) error {
 	if outputs == nil || count == nil {
 		return null(c.row.Name)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -269,7 +271,7 @@ func times(a, b int64) int64 {
 }
 
 // describeResults runs a call and describes what it made.
-func (c *call) describeResults(rt runtime.Caller, where *runtime.Context, on *runtime.Stream, results *C.described_list) (C.uint64_t, error) {
+func (c *call) describeResults(rt eager.Caller, where *runtime.Context, on *runtime.Stream, results *C.described_list) (C.uint64_t, error) {
 	if one, err := c.elementwise(rt, on); one != nil || err != nil {
 		if err != nil {
 			return C.CALL_FAILED, err
@@ -298,7 +300,7 @@ func (c *call) describeResults(rt runtime.Caller, where *runtime.Context, on *ru
 }
 
 // elementwise runs an operator for which the runtime has a faster function than Call; nil for others.
-func (c *call) elementwise(rt runtime.Caller, on *runtime.Stream) (*runtime.Tensor, error) {
+func (c *call) elementwise(rt eager.Caller, on *runtime.Stream) (*runtime.Tensor, error) {
 	switch {
 	case len(c.at) > 0 || len(c.in) == 0 || c.in[0].Tensor == nil && len(c.in) == 1:
 	case len(c.in) == 2 && (c.row.Kind == op.Binary || c.row.Kind == op.Compare):
@@ -322,7 +324,7 @@ func (c *call) describe(t *runtime.Tensor, to *C.described) {
 func describe(t *runtime.Tensor, to *C.described) {
 	p, n := t.Place(), t.Rank
 	to.handle, to.late = C.uint64_t(t.Handle()), 0
-	to.head = [4]C.int32_t{C.int32_t(t.DType()), C.int32_t(n), C.int32_t(p.Kind), C.int32_t(p.Index)}
+	to.head = [4]C.int32_t{C.int32_t(t.DType), C.int32_t(n), C.int32_t(p.Kind), C.int32_t(p.Index)}
 	for i := range n {
 		to.layout[i], to.layout[n+i] = C.int64_t(t.Dims[i]), C.int64_t(t.Strides[i])
 	}
@@ -393,7 +395,7 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 	if !p.Accepts(l.in, on&C.NO_GRADIENTS == 0, given.recording != 0) {
 		return C.CALL_OTHER, nil
 	}
-	l.made, err = caller.Run(p, l.in, stream, l.made)
+	l.made, err = execute.RunAs(caller, p, l.in, stream, l.made)
 	if long := (*runtime.Long)(nil); errors.As(err, &long) {
 		if long.Work > heavyWork {
 			return C.CALL_HEAVY, nil
@@ -418,7 +420,7 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 //
 //export goTensorDescribe
 func goTensorDescribe(handle C.uint64_t, to *C.described) C.uint64_t {
-	return quickOn(handle, 0, 0, func(rt runtime.Caller, _ *runtime.Stream) error {
+	return quickOn(handle, 0, 0, func(rt eager.Caller, _ *runtime.Stream) error {
 		t := rt.Acquire(uint64(handle))
 		if t == nil {
 			return stale("tensor", "tensor", rt.HandleHistory(uint64(handle)))

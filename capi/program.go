@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -22,7 +23,7 @@ const (
 // streams keeps what it needs.
 var (
 	graphs   = table(graphKind, func(*building) {})
-	programs = table(programKind, (*runtime.Program).Close)
+	programs = table(programKind, (*execute.Program).Close)
 )
 
 // goGraphNew is pmps_graph_new. The caller owns the handle.
@@ -117,7 +118,7 @@ func goGraphAddConstant(handle, tensor C.uint64_t, out *C.pmps_value) C.fault {
 			return stale(who, "tensor", rt.HandleHistory(uint64(tensor)))
 		}
 		defer t.Release()
-		c, err := t.Constant()
+		c, err := execute.Constant(t)
 		if err == nil {
 			*out = C.pmps_value(g.name(g.builder.Constant(c)))
 		}
@@ -241,7 +242,7 @@ func goProgramNew(p C.place_in, handle C.uint64_t, outputs unsafe.Pointer, count
 			programs.Free(made)
 			return err
 		}
-		*record = c.NewProgram(built)
+		*record = execute.New(c, built)
 		*out = C.uint64_t(made)
 		return nil
 	})
@@ -256,9 +257,9 @@ func goProgramFree(handle C.uint64_t) {
 }
 
 // onProgram runs the body of an exported function against a program, which stays pinned while it runs.
-func onProgram(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.Program) error) C.fault {
+func onProgram(who string, handle C.uint64_t, body func(*runtime.Runtime, *execute.Program) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(programs, who, "program", uint64(handle), func(p *runtime.Program) error { return body(rt, p) })
+		return pinned(programs, who, "program", uint64(handle), func(p *execute.Program) error { return body(rt, p) })
 	})
 }
 
@@ -267,7 +268,7 @@ func onProgram(who string, handle C.uint64_t, body func(*runtime.Runtime, *runti
 //export goProgramSave
 func goProgramSave(handle C.uint64_t, path C.text_in) C.fault {
 	const who = "program_save"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if path == nil {
 			return null(who)
 		}
@@ -280,7 +281,7 @@ func goProgramSave(handle C.uint64_t, path C.text_in) C.fault {
 //export goProgramPrepare
 func goProgramPrepare(handle C.uint64_t, dims, ranks unsafe.Pointer, count C.size_t) C.fault {
 	const who = "program_prepare"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		lists, err := array[*int64](who, "inputs", dims, uint64(count))
 		if err != nil {
 			return err
@@ -315,7 +316,7 @@ func goProgramPrepare(handle C.uint64_t, dims, ranks unsafe.Pointer, count C.siz
 //export goProgramRun
 func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
 	const who = "program_run"
-	return onProgram(who, handle, func(rt *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(rt *runtime.Runtime, p *execute.Program) error {
 		if outputs == nil || count == nil {
 			return null(who)
 		}
@@ -332,7 +333,7 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 			return err
 		}
 		defer done(on)
-		made, err := calling(rt, on).Run(p, in, stream, nil)
+		made, err := execute.RunAs(calling(rt, on), p, in, stream, nil)
 		if err != nil {
 			return err
 		}
@@ -363,7 +364,7 @@ func handOver(rt *runtime.Runtime, who string, made []*runtime.Tensor, outputs *
 //export goProgramRunInto
 func goProgramRunInto(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on C.uint64_t, outputs unsafe.Pointer, outCount C.size_t) C.fault {
 	const who = "program_run_into"
-	return onProgram(who, handle, func(rt *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(rt *runtime.Runtime, p *execute.Program) error {
 		in, err := tensorsOf(rt, who, "inputs", inputs, inCount)
 		defer releaseAll(in)
 		if err != nil {
@@ -379,7 +380,7 @@ func goProgramRunInto(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t
 			return err
 		}
 		defer done(on)
-		return calling(rt, on).RunInto(p, in, out, stream)
+		return execute.RunInto(calling(rt, on), p, in, out, stream)
 	})
 }
 
@@ -397,7 +398,7 @@ func tensorsOf(rt *runtime.Runtime, who, what string, handles unsafe.Pointer, co
 //
 //export goProgramGetInfo
 func goProgramGetInfo(handle C.uint64_t, info *C.pmps_program_info) C.fault {
-	return onProgram("program_get_info", handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram("program_get_info", handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		i := p.Info()
 		full := C.pmps_program_info{
 			inputs:         C.int64_t(i.Inputs),

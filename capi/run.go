@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
 
@@ -14,7 +15,7 @@ import (
 const runKind = 10
 
 // A free cancels the run and does not wait for it: the run itself keeps what it needs.
-var runs = table(runKind, (*runtime.Run).Free)
+var runs = table(runKind, (*execute.Run).Free)
 
 // freeRun frees a run. It cancels it by itself, because the end of its record waits for threads that wait for the run.
 func freeRun(handle uint64) {
@@ -31,7 +32,7 @@ func freeRun(handle uint64) {
 //export goProgramStart
 func goProgramStart(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on C.uint64_t, out *C.uint64_t) C.fault {
 	const who = "program_start"
-	return onProgram(who, handle, func(rt *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(rt *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
 			return null(who)
 		}
@@ -60,7 +61,7 @@ func goProgramStart(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, 
 			end()
 			return full(runs, who, "runs")
 		}
-		r, err := calling(rt, on).Start(p, in, stream, end)
+		r, err := execute.Start(calling(rt, on), p, in, stream, end)
 		if err != nil {
 			end()
 			runs.Free(made)
@@ -73,9 +74,9 @@ func goProgramStart(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, 
 }
 
 // onRun runs the body of an exported function against a run, whose results stay while it runs.
-func onRun(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.Run) error) C.fault {
+func onRun(who string, handle C.uint64_t, body func(*runtime.Runtime, *execute.Run) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(runs, who, "run", uint64(handle), func(r *runtime.Run) error { return body(rt, r) })
+		return pinned(runs, who, "run", uint64(handle), func(r *execute.Run) error { return body(rt, r) })
 	})
 }
 
@@ -83,7 +84,7 @@ func onRun(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtime.R
 //
 //export goRunWaitFor
 func goRunWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault {
-	return onRun("run_wait_for", handle, func(_ *runtime.Runtime, r *runtime.Run) error {
+	return onRun("run_wait_for", handle, func(_ *runtime.Runtime, r *execute.Run) error {
 		return slice("run_wait_for", ms, wait, func(_ runtime.Wait, d time.Duration) (runtime.Wait, error) {
 			if r.WaitFor(d) {
 				return 0, nil
@@ -98,7 +99,7 @@ func goRunWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault {
 //export goRunWait
 func goRunWait(handle C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
 	const who = "run_wait"
-	return onRun(who, handle, func(rt *runtime.Runtime, r *runtime.Run) error {
+	return onRun(who, handle, func(rt *runtime.Runtime, r *execute.Run) error {
 		if outputs == nil || count == nil {
 			return null(who)
 		}
@@ -114,7 +115,7 @@ func goRunWait(handle C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault 
 //
 //export goRunCancel
 func goRunCancel(handle C.uint64_t) C.fault {
-	return onRun("run_cancel", handle, func(_ *runtime.Runtime, r *runtime.Run) error {
+	return onRun("run_cancel", handle, func(_ *runtime.Runtime, r *execute.Run) error {
 		r.Cancel()
 		return nil
 	})

@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -36,11 +38,11 @@ func TestFreeOfRunThatIsWaitedFor(t *testing.T) {
 	out, err := b.Call(op.MustByName("exp"), []graph.Value{b.Input(x)}, nil)
 	require.NoError(t, err)
 	h := held{b.Build(out...), make(chan struct{})}
-	p := c.NewProgram(h)
+	p := execute.New(c, h)
 	in, err := rt.FromHost(c, x.DType, x.Shape, make([]byte, 4))
 	require.NoError(t, err)
 	handle, record := runs.New()
-	*record, err = rt.In(0).Start(p, []*runtime.Tensor{in}, nil, func() {})
+	*record, err = execute.Start(eager.In(rt, 0), p, []*runtime.Tensor{in}, nil, func() {})
 	require.NoError(t, err)
 	waited := runs.Pin(handle) // as a thread that waits has it
 	freeRun(handle)

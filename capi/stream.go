@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -98,11 +99,11 @@ func using(on C.uint64_t) (*runtime.Stream, error) {
 }
 
 // calling is the runtime with calls as a thread makes them: recorded, unless the thread wants no gradients.
-func calling(rt *runtime.Runtime, on C.uint64_t) runtime.Caller {
+func calling(rt *runtime.Runtime, on C.uint64_t) eager.Caller {
 	if on&C.NO_GRADIENTS != 0 {
-		return rt.In(0)
+		return eager.In(rt, 0)
 	}
-	return rt.In(runtime.Recording)
+	return eager.In(rt, runtime.Recording)
 }
 
 // done ends what using pins.

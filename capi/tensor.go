@@ -9,9 +9,11 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 )
 
 // onTensor runs the body of an exported function against a tensor, which is held while it runs.
@@ -94,7 +96,7 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 		t, err := rt.FromHost(c, d, s, from)
 		if err == nil {
 			displace(displaced, t)
-			traceOf(on).MadeHere(t)
+			trace.MadeHere(traceOf(on), t)
 		}
 		return hand(out, t, err)
 	})
@@ -148,7 +150,7 @@ func goTensorFromStrings(p C.place_in, rank C.int32_t, dims, data unsafe.Pointer
 		if err != nil {
 			return err
 		}
-		t, err := rt.FromStrings(c, s, wire)
+		t, err := execute.FromStrings(rt, c, s, wire)
 		return hand(out, t, err)
 	})
 }
@@ -162,7 +164,7 @@ func goTensorGetStrings(handle C.uint64_t, data **C.char, size *C.size_t) C.faul
 		if data == nil || size == nil {
 			return null(who)
 		}
-		wire, err := t.Strings()
+		wire, err := execute.Strings(t)
 		if err != nil {
 			return err
 		}
@@ -221,14 +223,14 @@ func goTensorGetInfo(handle, on C.uint64_t, info *C.pmps_tensor_info) C.fault {
 	return onTensor("tensor_get_info", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		l := &t.Layout
 		full := C.pmps_tensor_info{
-			dtype:      C.int32_t(t.DType()),
+			dtype:      C.int32_t(t.DType),
 			rank:       C.int32_t(l.Rank),
 			place:      cPlace(t.Place()),
 			numel:      C.int64_t(l.Numel()),
-			offset:     C.int64_t(t.Offset()),
+			offset:     C.int64_t(t.Offset),
 			storage_id: C.uint64_t(t.StorageID()),
 			traced:     C.bool(t.Traced()),
-			made_here:  C.bool(traceOf(on).IsMadeHere(t)),
+			made_here:  C.bool(trace.IsMadeHere(traceOf(on), t)),
 		}
 		arrays(l, &full.dims, &full.strides)
 		return give("tensor_get_info", info, &full, &full.struct_size)
@@ -261,7 +263,7 @@ func readInto(t *runtime.Tensor, on C.uint64_t, data unsafe.Pointer, size uint64
 	if err != nil {
 		return err
 	}
-	if err := traceOf(on).ReadsElements(t); err != nil {
+	if err := trace.ReadsElements(traceOf(on), t); err != nil {
 		return err
 	}
 	return t.Read(to)
@@ -269,7 +271,7 @@ func readInto(t *runtime.Tensor, on C.uint64_t, data unsafe.Pointer, size uint64
 
 // numeric refuses a tensor of strings, whose elements mean nothing without them.
 func numeric(who string, t *runtime.Tensor) error {
-	if t.HasStrings() {
+	if execute.HasStrings(t) {
 		return status.Errorf(status.Type, "[%s] got a tensor of strings; want tensor_get_strings, which copies them", who)
 	}
 	return nil

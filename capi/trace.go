@@ -6,23 +6,25 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 	"github.com/paddle-mps/paddle-mps/place"
 )
 
 // traceKind is the kind of handles of traces, after those of programs.
 const traceKind = 8
 
-// trace is what the handle of a trace names. Its calls are made on a stream of its own, which is the thread's current one
+// traceState is what the handle of a trace names. Its calls are made on a stream of its own, which is the thread's current one
 // until the end.
-type trace struct {
-	*runtime.Trace
+type traceState struct {
+	*trace.Trace
 	stream C.uint64_t // the handle of its stream
 	before C.uint64_t // what was current
 }
 
-var traces = table(traceKind, func(t *trace) {
+var traces = table(traceKind, func(t *traceState) {
 	t.Abort()
 	streams.Free(uint64(t.stream))
 })
@@ -56,7 +58,7 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 		if record == nil {
 			return full(traces, who, "traces")
 		}
-		tr, stands, err := c.NewTrace(given)
+		tr, stands, err := trace.New(c, given)
 		if err != nil {
 			traces.Free(handle)
 			return err
@@ -67,7 +69,7 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 			traces.Free(handle)
 			return err
 		}
-		*record = &trace{tr, C.uint64_t(stream), current.of[place.MPSKind]}
+		*record = &traceState{tr, C.uint64_t(stream), current.of[place.MPSKind]}
 		current.of[place.MPSKind] = C.uint64_t(stream)
 		// SAFETY: the C contract says that inputs has room for count handles.
 		for i, t := range stands {
@@ -99,7 +101,7 @@ func traceOf(on C.uint64_t) *runtime.Stream {
 }
 
 // leave makes the thread's calls run again, where it is this thread that traces.
-func (t *trace) leave(current *C.current_streams) {
+func (t *traceState) leave(current *C.current_streams) {
 	if current.of[place.MPSKind] == t.stream {
 		current.of[place.MPSKind] = t.before
 	}
@@ -111,7 +113,7 @@ func (t *trace) leave(current *C.current_streams) {
 //export goTraceEnd
 func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, current *C.current_streams, out *C.uint64_t) C.fault {
 	const who = "trace_end"
-	return onTrace(who, handle, func(rt *runtime.Runtime, t *trace) error {
+	return onTrace(who, handle, func(rt *runtime.Runtime, t *traceState) error {
 		if out == nil {
 			return null(who)
 		}
@@ -151,7 +153,7 @@ func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, curre
 //export goTracePause
 func goTracePause(handle C.uint64_t, paused C.bool, current *C.current_streams) C.fault {
 	const who = "trace_pause"
-	return onTrace(who, handle, func(_ *runtime.Runtime, t *trace) error {
+	return onTrace(who, handle, func(_ *runtime.Runtime, t *traceState) error {
 		from, to := t.before, t.stream
 		if paused {
 			from, to = to, from
@@ -181,7 +183,7 @@ func goTraceAbort(handle C.uint64_t, current *C.current_streams) {
 //
 //export goTraceToText
 func goTraceToText(handle C.uint64_t, out **C.char) C.fault {
-	return onTrace("trace_to_text", handle, func(_ *runtime.Runtime, t *trace) error {
+	return onTrace("trace_to_text", handle, func(_ *runtime.Runtime, t *traceState) error {
 		if out == nil {
 			return null("trace_to_text")
 		}
@@ -191,9 +193,9 @@ func goTraceToText(handle C.uint64_t, out **C.char) C.fault {
 }
 
 // onTrace runs the body of an exported function against a trace, which stays pinned while it runs.
-func onTrace(who string, handle C.uint64_t, body func(*runtime.Runtime, *trace) error) C.fault {
+func onTrace(who string, handle C.uint64_t, body func(*runtime.Runtime, *traceState) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(traces, who, "trace", uint64(handle), func(t *trace) error { return body(rt, t) })
+		return pinned(traces, who, "trace", uint64(handle), func(t *traceState) error { return body(rt, t) })
 	})
 }
 
@@ -202,7 +204,7 @@ func onTrace(who string, handle C.uint64_t, body func(*runtime.Runtime, *trace) 
 //export goProgramGetCaptured
 func goProgramGetCaptured(handle C.uint64_t, index C.size_t, out *C.uint64_t) C.fault {
 	const who = "program_get_captured"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
 			return null(who)
 		}
@@ -221,16 +223,16 @@ func goProgramGetCaptured(handle C.uint64_t, index C.size_t, out *C.uint64_t) C.
 //export goProgramUnify
 func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 	const who = "program_unify"
-	return onProgram(who, handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
 			return null(who)
 		}
-		return pinned(programs, who, "program", uint64(other), func(q *runtime.Program) error {
+		return pinned(programs, who, "program", uint64(other), func(q *execute.Program) error {
 			made, record := programs.New()
 			if record == nil {
 				return full(programs, who, "programs")
 			}
-			unified, err := p.Unify(q)
+			unified, err := trace.Unify(p, q)
 			if err != nil {
 				programs.Free(made)
 				return err
@@ -246,7 +248,7 @@ func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 //
 //export goProgramToText
 func goProgramToText(handle C.uint64_t, plan C.bool, out **C.char) C.fault {
-	return onProgram("program_to_text", handle, func(_ *runtime.Runtime, p *runtime.Program) error {
+	return onProgram("program_to_text", handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
 			return null("program_to_text")
 		}

@@ -2,7 +2,7 @@
 // runs them.
 //
 // A [Server] has models by name. A model has versions. A [Version] is an ONNX file compiled to programs of
-// core/runtime, a queue (serve/batching), and instances, which are goroutines that take batches from the queue and
+// core/execute, a queue (serve/batching), and instances, which are goroutines that take batches from the queue and
 // run them. Instances of a version share weights and compiled programs. [Server.Infer] checks a [Request] against
 // the configuration (serve/modelconfig), puts it into the queue and waits for its [Response].
 //
@@ -50,7 +50,7 @@
 //
 // # Programs
 //
-// A version has one program of core/runtime for each device that its instances use. All instances on a device share
+// A version has one program of core/execute for each device that its instances use. All instances on a device share
 // it, so the device holds the weights once. A program is compiled for each set of shapes that it gets, and the
 // runtime keeps the most recent ones. If the configuration fixes all other dimensions, a load compiles it for batch
 // size 1; larger batches are compiled at their first request, or earlier by model_warmup.

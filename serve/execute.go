@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -104,7 +105,7 @@ const alignment = 16
 // copy.
 func (n *instance) tensor(rt *runtime.Runtime, k tensors.Type, s shape.Shape, data []byte) (*runtime.Tensor, error) {
 	if k == tensors.Bytes {
-		return rt.FromStrings(n.program.context, s, data)
+		return execute.FromStrings(rt, n.program.context, s, data)
 	}
 	if !n.async {
 		// The bytes of a body begin wherever they were received. Addresses that do not suit the type are copied.
@@ -143,11 +144,11 @@ func (n *instance) divide(jobs []*job, out []*runtime.Tensor) error {
 
 // read is the elements of an output. It waits for the device and returns what has failed there.
 func read(t *runtime.Tensor, jobs []*job) ([]byte, error) {
-	if t.HasStrings() {
-		return t.Strings()
+	if execute.HasStrings(t) {
+		return execute.Strings(t)
 	}
 	// The memory belongs to the responses, so it is another one for each batch.
-	size := int64(t.Numel()) * int64(t.DType().Size())
+	size := int64(t.Numel()) * int64(t.DType.Size())
 	m := newMemory(size, len(jobs))
 	if m == nil {
 		data := make([]byte, size)
@@ -172,8 +173,8 @@ func wanted(jobs []*job, name string) bool {
 // checkOutput refuses a result that the configuration does not describe, or that cannot be divided.
 func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 	dims := t.Shape.Slice()
-	if t.DType() != p.kind.DType() || t.HasStrings() != (p.kind == tensors.Bytes) {
-		return Errorf(Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType(), p.kind.ConfigName())
+	if t.DType != p.kind.DType() || execute.HasStrings(t) != (p.kind == tensors.Bytes) {
+		return Errorf(Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType, p.kind.ConfigName())
 	}
 	// A model may be wrong about what it declares; clients must not get shapes that the metadata exclude.
 	inner, want := dims, p.dims

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/onnx"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -125,7 +126,7 @@ func (o *opening) load(v *Version) error {
 // change the model, or end the process.
 func (o *opening) parse(rt *runtime.Runtime) (*onnx.Model, error) {
 	if o.bytes != nil {
-		return tensorsOnly(onnx.Parse(o.bytes, "", rt.Fold)) // without a folder there is no external data
+		return tensorsOnly(onnx.Parse(o.bytes, "", execute.Folder(rt))) // without a folder there is no external data
 	}
 	bytes, err := readFile(os.OpenFile, o.file, largestModel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +135,7 @@ func (o *opening) parse(rt *runtime.Runtime) (*onnx.Model, error) {
 	if err != nil {
 		return nil, Errorf(Unavailable, "unable to read '%s' for model '%s': %s", o.file, o.config.Name, errors.Unwrap(err))
 	}
-	return tensorsOnly(onnx.Parse(bytes, filepath.Dir(o.file), rt.Fold))
+	return tensorsOnly(onnx.Parse(bytes, filepath.Dir(o.file), execute.Folder(rt)))
 }
 
 // tensorsOnly refuses models with sequences or optionals, which the protocols have no messages for.
@@ -170,7 +171,7 @@ func (o *opening) compile(v *Version, first *onnx.Model) error {
 			model.UseIntegers()
 		}
 		// The program closes its model, so that the first one is given away here.
-		p := &program{context: c, Program: c.NewProgram(source{model})}
+		p := &program{context: c, Program: execute.New(c, source{model})}
 		p.inputs, p.outputs = model.Ports()
 		v.programs, model = append(v.programs, p), nil
 		// This is where operators that no device has are refused, with the name of the node.

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/onnx"
@@ -46,7 +47,7 @@ type Version struct {
 // Its constants are loaded once, whichever instance runs first.
 type program struct {
 	context *runtime.Context
-	*runtime.Program
+	*execute.Program
 	inputs, outputs []*onnx.Port
 }
 
@@ -54,7 +55,7 @@ type program struct {
 type source struct{ *onnx.Model }
 
 // Decided is the model with inputs of known elements.
-func (s source) Decided(known map[int]*op.Const) runtime.Source { return s.Given(known) }
+func (s source) Decided(known map[int]*op.Const) execute.Source { return s.Given(known) }
 
 // release ends what Server.Find began: the version may be closed.
 func (v *Version) release() {

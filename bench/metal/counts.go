@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -113,7 +114,7 @@ func elementwise(m *machine, t *table) error {
 	add := op.MustByName("add")
 	call := func(n int) error {
 		for range n {
-			y, err := m.rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
+			y, err := eager.Binary(m.rt, add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
 			if err != nil {
 				return err
 			}
@@ -189,7 +190,7 @@ func orders(m *machine, t *table) error {
 			for i := range calls {
 				// The first ones are the beginnings of the chains; result i comes so many behind its operand.
 				x := made[i]
-				y, err := m.rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
+				y, err := eager.Binary(m.rt, add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
 				if err != nil {
 					return err
 				}
@@ -268,7 +269,7 @@ func (m *machine) products(many int) (all tally, err error) {
 	// Results are freed at once: memory is used again, and no call waits for more of it.
 	call := func(n int) error {
 		for range n {
-			ys, err := m.rt.Call(row, []runtime.Operand{{Tensor: x}, {Tensor: x}}, at, m.gpu, nil)
+			ys, err := eager.Call(m.rt, row, []runtime.Operand{{Tensor: x}, {Tensor: x}}, at, m.gpu, nil)
 			if err != nil {
 				return err
 			}

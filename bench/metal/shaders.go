@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -250,7 +252,7 @@ func (m *machine) zeros(c *shaderCase) (in []runtime.Operand, bytes int64, err e
 		}
 		// A view: nothing is copied, and the bytes are the same.
 		if c.swapped && i == 0 {
-			ys, err := m.rt.Call(op.MustByName("transpose"), []runtime.Operand{{Tensor: x}}, op.Attrs{{Kind: op.Ints, Ints: []int64{1, 0}}}, m.gpu, nil)
+			ys, err := eager.Call(m.rt, op.MustByName("transpose"), []runtime.Operand{{Tensor: x}}, op.Attrs{{Kind: op.Ints, Ints: []int64{1, 0}}}, m.gpu, nil)
 			if err != nil {
 				return in, 0, err
 			}
@@ -272,7 +274,9 @@ func (m *machine) countShader(c *shaderCase) (line string, good bool, err error)
 	for name, v := range c.attrs {
 		at[row.AttrIndex(name)] = v
 	}
-	return m.count(c, func(in []runtime.Operand) ([]*runtime.Tensor, error) { return m.rt.Call(row, in, at, m.gpu, nil) })
+	return m.count(c, func(in []runtime.Operand) ([]*runtime.Tensor, error) {
+		return eager.Call(m.rt, row, in, at, m.gpu, nil)
+	})
 }
 
 // countGroup is countShader for a group.
@@ -297,7 +301,7 @@ func (m *machine) countGroup(c *groupCase) (line string, good bool, err error) {
 		v = out[0]
 	}
 	// A program finds its groups by itself; that it has one is seen from the number of passes.
-	p := m.gpu.NewProgram(b.Build(v))
+	p := execute.New(m.gpu, b.Build(v))
 	defer p.Close()
 	// The run compiles; what that costs is not counted.
 	return m.count(&c.shaderCase, func(in []runtime.Operand) ([]*runtime.Tensor, error) {
@@ -331,7 +335,7 @@ func (m *machine) count(c *shaderCase, run func(in []runtime.Operand) ([]*runtim
 	// Some operators answer indices, too.
 	result := int64(0)
 	for _, y := range ys {
-		result += y.Layout.Numel() * y.DType().Size()
+		result += y.Layout.Numel() * y.DType.Size()
 		defer m.rt.Free(y.Handle()) // when the table's line is made
 	}
 	if err := m.gpu.Synchronize(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
@@ -71,7 +72,7 @@ func (m *machine) shape(n int64) error {
 		}
 	}()
 	for _, name := range []string{"add", "maximum"} {
-		y, err := m.rt.Binary(op.MustByName(name), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
+		y, err := eager.Binary(m.rt, op.MustByName(name), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil)
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (m *machine) shape(n int64) error {
 	for i := range at {
 		at[i] = row.Attrs[i].Default
 	}
-	sums, err := m.rt.Call(row, []runtime.Operand{{Tensor: x}}, at, m.gpu, nil)
+	sums, err := eager.Call(m.rt, row, []runtime.Operand{{Tensor: x}}, at, m.gpu, nil)
 	made = append(made, sums...)
 	return err
 }

@@ -16,7 +16,7 @@ import (
 //
 //   - The types of the results, where no rule is named: the calls are made with types alone; see inferFromCalls.
 //   - The kernels: a device sees the calls. Programs replace the node by them before their passes run. The second eager call of
-//     one kind becomes one program of the device, in which elementwise steps run as a group; see core/runtime.
+//     one kind becomes one program of the device, in which elementwise steps run as a group; see core/runtime/composed.go.
 //   - The gradient, where the composite gives no rule: the calls are differentiated, one after the other from the last one; see
 //     differentiateCalls. Eager passes run it as one call of a row that is not in the table, so that it is one program too.
 //   - Float16 and bfloat16 are computed in float32 and rounded once, at the end.

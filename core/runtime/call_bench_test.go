@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -64,7 +65,7 @@ func BenchmarkCall(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				copy(at, c.at)
-				made, err := rt.Call(row, c.in, at, nil, nil)
+				made, err := eager.Call(rt, row, c.in, at, nil, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -76,7 +77,7 @@ func BenchmarkCall(b *testing.B) {
 		add := op.MustByName("add")
 		b.ReportAllocs()
 		for b.Loop() {
-			t, err := rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, nil)
+			t, err := eager.Binary(rt, add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -98,7 +99,7 @@ func TestComposites(t *testing.T) {
 	in := []graph.Value{b.Input(typed(dtype.Float32, 1, 2)), b.Input(typed(dtype.Float32, 2, 2))}
 	joined, err := b.Call(op.ByID(op.IDConcat), in, nil)
 	require.NoError(t, err)
-	p := w.mps.NewProgram(b.Build(joined...))
+	p := execute.New(w.mps, b.Build(joined...))
 	defer p.Close()
 	out, err := p.Run([]*runtime.Tensor{x, y}, nil)
 	require.NoError(t, err)

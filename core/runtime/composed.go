@@ -23,14 +23,10 @@ type whole struct {
 	refused atomic.Bool // the device turned out to lack a step
 }
 
-// RunsWhole reports whether a call of a composite is one program: not in a program that is being traced, whose passes shall see
-// the calls.
-func (c *calculator) RunsWhole() bool { return !c.on.Traces() }
-
 // wholeOf is a recipe of the call as one program; nil where there is none.
-func (e *eager) wholeOf(r *recipe, at op.Attrs) *whole {
-	c := e.stream.ctx
-	if e.row.Calls == nil || e.into || c.fuses == nil || len(r.steps) < 2 {
+func (e *EagerCall) wholeOf(r *Recipe, at op.Attrs) *whole {
+	c := e.Stream.ctx
+	if e.Row.Calls == nil || e.into || c.fuses == nil || len(r.Steps) < 2 {
 		return nil
 	}
 	b := graph.NewBuilder()
@@ -38,35 +34,35 @@ func (e *eager) wholeOf(r *recipe, at op.Attrs) *whole {
 	for i := range e.args {
 		switch a := &e.args[i]; {
 		case a.view != nil && a.view.IsContiguous():
-			in[i] = b.Input(op.Type{DType: a.view.dtype, Shape: a.view.Shape})
+			in[i] = b.Input(op.Type{DType: a.view.DType, Shape: a.view.Shape})
 		case a.view == nil && !a.number.Set():
 			in[i] = b.Scalar(op.Value{})
 		default:
 			return nil
 		}
 	}
-	out, err := b.Call(e.row, in, slices.Clone(at))
+	out, err := b.Call(e.Row, in, slices.Clone(at))
 	if err != nil {
 		return nil
 	}
 	g := b.Build(out...).Expand(c.composes).Rewrite(graph.Common | graph.DeadCode)
 	p, err := g.PlanFor(c.composes, c.fuses)
-	if err != nil || p.Draws > 0 || len(p.Constants) > 0 || c.supportsAll(&p.Plan) != nil {
+	if err != nil || p.Draws > 0 || len(p.Constants) > 0 || c.SupportsAll(&p.Plan) != nil {
 		return nil
 	}
-	w := &whole{plan: &p.Plan, key: device.Key{Op: e.row.ID}}
+	w := &whole{plan: &p.Plan, key: device.Key{Op: e.Row.ID}}
 	w.key.AppendRest(e.key) // no key of a call has no operands
 	return w
 }
 
 // runsWhole reports whether the call can go the way of one program: plans want aligned operands.
-func (e *eager) runsWhole(r *recipe) bool {
+func (e *EagerCall) runsWhole(r *Recipe) bool {
 	if r.whole == nil || r.whole.refused.Load() {
 		return false
 	}
 	for i := range e.args {
 		// SAFETY: only the alignment of the address is looked at.
-		if v := e.args[i].view; v != nil && uintptr(v.addr)%device.PlanAlign != 0 {
+		if v := e.args[i].view; v != nil && uintptr(v.Addr)%device.PlanAlign != 0 {
 			return false
 		}
 	}
@@ -75,24 +71,40 @@ func (e *eager) runsWhole(r *recipe) bool {
 
 // runWhole submits the program. The first buffers of the recipe are those of the results. errLowered: the device lacks
 // a step, and the call has to be made step by step.
-func (e *eager) runWhole(r *recipe) error {
-	if err := e.allocate(r.buffers[:len(r.out)]); err != nil {
+func (e *EagerCall) runWhole(r *Recipe) error {
+	if err := e.allocate(r.Buffers[:len(r.Out)]); err != nil {
 		return err
 	}
-	l := e.stream.ctx.rt.newLaunch(e.stream.ctx, e.stream)
+	l := e.Stream.ctx.Runtime.NewLaunch(e.Stream.ctx, e.Stream)
 	for i := range e.args {
 		if v := e.args[i].view; v != nil {
-			l.readView(v)
+			l.ReadView(v)
 		}
 	}
-	for i := range r.out {
-		l.writePart(&e.bases[r.out[i].Buffer], &r.out[i])
+	for i := range r.Out {
+		l.writePart(&e.bases[r.Out[i].Buffer], &r.Out[i])
 	}
 	l.whole, l.nonBlocking = r.whole, e.nonBlocking
-	err := l.run(e.row)
+	err := l.run(e.Row)
 	if status.CodeOf(err) == status.Unsupported {
 		r.whole.refused.Store(true)
-		return errLowered
+		return ErrLowered
 	}
 	return err
+}
+
+// SupportsAll refuses plans with dtypes that the device does not have, with the error that a call of the
+// operator would return.
+func (c *Context) SupportsAll(plan *device.Plan) error {
+	for i := range plan.Steps {
+		call := plan.Steps[i].Call
+		for _, list := range [2][]device.Operand{call.In, call.Out} {
+			for j := range list {
+				if err := c.Supports(op.ByID(call.Op).Name, list[j].DType); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -51,7 +53,7 @@ func TestConstantsWithoutCopies(t *testing.T) {
 			weight := &op.Const{Type: typed(dtype.Float32, side, side), Bytes: encoded(skip, side*side, -0.01, 1e-5)}
 			bias := &op.Const{Type: typed(dtype.Float32, side), Bytes: encoded(skip, side, -0.2, 0.01)}
 			before := c.Stats().Allocated.Current
-			p := c.NewProgram(dense(w, weight, bias, false))
+			p := execute.New(c, dense(w, weight, bias, false))
 			for _, n := range []int64{3, 2, 5} {
 				in := w.filled(c, 0.3, n, side)
 				out := w.run(p, in)
@@ -94,7 +96,7 @@ func TestConstantsOfMappedFiles(t *testing.T) {
 			for i, b := range [][]byte{all, file.Bytes[3:]} {
 				weight := &op.Const{Type: typed(dtype.Float32, side, side), Bytes: b[:4*side*side], Mapped: i > 0}
 				bias := &op.Const{Type: typed(dtype.Float32, side), Bytes: b[4*side*side:], Mapped: i > 0}
-				p := c.NewProgram(dense(w, weight, bias, factor))
+				p := execute.New(c, dense(w, weight, bias, factor))
 				for _, n := range []int64{3, 20, 1} {
 					in := w.filled(c, 0.3, n, side)
 					out := w.run(p, in)
@@ -110,7 +112,7 @@ func TestConstantsOfMappedFiles(t *testing.T) {
 
 // bySize is a source with another graph for each number of rows.
 type bySize struct {
-	runtime.Source
+	execute.Source
 	graphs map[int64]*graph.Graph
 }
 
@@ -131,7 +133,7 @@ func TestConstantsThatAreReadLater(t *testing.T) {
 		}
 		product, sum := with("matmul", 2), with("add", side)
 		before := c.Stats().Allocated.Current
-		p := c.NewProgram(bySize{product, map[int64]*graph.Graph{2: product, 3: with("matmul", 3), side: sum}})
+		p := execute.New(c, bySize{product, map[int64]*graph.Graph{2: product, 3: with("matmul", 3), side: sum}})
 		held := int64(0)
 		for i, n := range []int64{2, side, 3, side, 2} {
 			in := w.filled(c, 1, n, side)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -40,7 +41,7 @@ func TestConstantsAreFolded(t *testing.T) {
 		require.NoError(t, err)
 		w := &world{T: t, rt: rt}
 		w.cpu, _ = rt.Context(place.CPU)
-		p := w.cpu.NewProgram(masked(t))
+		p := execute.New(w.cpu, masked(t))
 		for _, n := range []int64{0, 1, 3} {
 			in := w.filled(w.cpu, 0.37, n, 4, 4)
 			out := w.run(p, in)
@@ -71,7 +72,7 @@ func TestFoldingLeavesErrorsToRuns(t *testing.T) {
 	require.NoError(t, err)
 	sum, err := b.Call(op.MustByName("add"), []graph.Value{x, quotient[0]}, nil)
 	require.NoError(t, err)
-	p := w.cpu.NewProgram(b.Build(sum[0]))
+	p := execute.New(w.cpu, b.Build(sum[0]))
 	defer p.Close()
 	in, err := w.rt.FromHost(w.cpu, dtype.Int32, typed(dtype.Int32, 3).Shape, make([]byte, 12))
 	require.NoError(t, err)

@@ -19,9 +19,9 @@ import (
 
 // Context is a device with its memory, streams, generator and compiled programs.
 type Context struct {
-	rt            *Runtime
+	Runtime       *Runtime
 	place         place.Place
-	dev           device.Device
+	Device        device.Device
 	info          *device.Info
 	composes      graph.Composes // nil where the device composes nothing
 	fuses         graph.Fuses    // nil where the device runs no groups
@@ -54,7 +54,7 @@ type Context struct {
 // newContext takes over a device and gives it an allocator, a program cache and a default stream. On an error
 // the context is returned too: Runtime.Close closes it.
 func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Context, error) {
-	c := &Context{rt: rt, place: p, dev: d, info: d.Info(), inOrder: !d.Info().Async, passes: graph.AllPasses &^ cfg.WithoutPasses, recipes: recipes{seed: maphash.MakeSeed()}}
+	c := &Context{Runtime: rt, place: p, Device: d, info: d.Info(), inOrder: !d.Info().Async, passes: graph.AllPasses &^ cfg.WithoutPasses, recipes: recipes{seed: maphash.MakeSeed()}}
 	c.startRefusals()
 	if f, ok := d.(device.Fuser); ok && c.passes&graph.Groups != 0 {
 		c.fuses = f.Fuses
@@ -68,6 +68,24 @@ func newContext(rt *Runtime, p place.Place, d device.Device, cfg Config) (*Conte
 
 // Place is where the tensors of this device live.
 func (c *Context) Place() place.Place { return c.place }
+
+// InOrder reports whether calls are complete when the device's Run returns: there is nothing to wait for.
+func (c *Context) InOrder() bool { return c.inOrder }
+
+// Allocator has the memory of the device.
+func (c *Context) Allocator() *alloc.Allocator { return c.memory }
+
+// Cache has the compiled programs of the device.
+func (c *Context) Cache() *program.Cache { return c.programs }
+
+// Passes are those over programs.
+func (c *Context) Passes() graph.Passes { return c.passes }
+
+// Composes says which composites the device composes; nil where it composes none.
+func (c *Context) Composes() graph.Composes { return c.composes }
+
+// Fuses says which groups the device runs; nil where it runs none.
+func (c *Context) Fuses() graph.Fuses { return c.fuses }
 
 // Info describes the device.
 func (c *Context) Info() *device.Info { return c.info }
@@ -83,7 +101,7 @@ func (c *Context) Synchronize() error {
 
 // report returns the first failure that has not been reported yet, and marks all of them as reported.
 func (c *Context) report() (first error) {
-	for _, s := range c.open() {
+	for _, s := range c.OpenStreams() {
 		if err := s.report(); err != nil && first == nil {
 			first = err
 		}
@@ -93,7 +111,7 @@ func (c *Context) report() (first error) {
 
 // Idle reports whether Synchronize would return nil at once.
 func (c *Context) Idle() bool {
-	for _, s := range c.open() {
+	for _, s := range c.OpenStreams() {
 		if !s.Idle() {
 			return false
 		}
@@ -101,16 +119,16 @@ func (c *Context) Idle() bool {
 	return true
 }
 
-// pick is the stream of a call: on if it belongs to this device and runs what is submitted, otherwise the default one.
-func (c *Context) pick(on *Stream) *Stream {
-	if on != nil && on.ctx == c && on.trace == nil {
+// StreamFor is the stream of a call: on if it belongs to this device and runs what is submitted, otherwise the default one.
+func (c *Context) StreamFor(on *Stream) *Stream {
+	if on != nil && on.ctx == c && on.Tracer == nil {
 		return on
 	}
 	return c.main
 }
 
-// supports refuses dtypes that the device does not have.
-func (c *Context) supports(who string, d dtype.DType) error {
+// Supports refuses dtypes that the device does not have.
+func (c *Context) Supports(who string, d dtype.DType) error {
 	if (d == dtype.Float64 || d.IsComplex()) && !c.info.Float64 || d == dtype.BFloat16 && !c.info.BFloat16 {
 		instead := "use dtype='float32'"
 		if d.IsComplex() {
@@ -121,36 +139,36 @@ func (c *Context) supports(who string, d dtype.DType) error {
 	return nil
 }
 
-// empty makes a contiguous view of new memory; who is the operator that errors name. With a stream, earlier
+// EmptyView makes a contiguous view of new memory; who is the operator that errors name. With a stream, earlier
 // work on that stream may still use the memory: only later work on it, or the CPU after waiting, may access
 // it.
-func (c *Context) empty(who string, d dtype.DType, s *shape.Shape, on *Stream) (v view, err error) {
-	if err := c.supports(who, d); err != nil {
+func (c *Context) EmptyView(who string, d dtype.DType, s *shape.Shape, on *Stream) (v View, err error) {
+	if err := c.Supports(who, d); err != nil {
 		return v, err
 	}
 	bytes, err := s.Bytes(d.Size())
 	if err != nil {
 		return v, status.Errorf(status.Invalid, "[%s] %s", who, strings.TrimPrefix(err.Error(), "[shape] "))
 	}
-	store, err := c.newStorage(bytes, on)
+	store, err := c.NewStorage(bytes, on)
 	if err != nil {
 		return v, err
 	}
-	return view{store: store, addr: store.base, dtype: d, Layout: shape.Contiguous(*s)}, nil
+	return View{Store: store, Addr: store.Base, DType: d, Layout: shape.Contiguous(*s)}, nil
 }
 
-// newStorage allocates a storage with one reference. The former use of its block is recorded as a use of the
+// NewStorage allocates a storage with one reference. The former use of its block is recorded as a use of the
 // storage, so that it is a hazard like any other.
-func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
+func (c *Context) NewStorage(bytes int64, on *Stream) (*Storage, error) {
 	var dev device.Stream
 	if on != nil && !c.inOrder {
-		dev = on.dev
+		dev = on.Device
 	}
-	block, err := c.allocate(bytes, dev)
+	block, err := c.Allocate(bytes, dev)
 	if err != nil {
 		return nil, err
 	}
-	store := c.rt.newStorage(c, block.Addr, bytes)
+	store := c.Runtime.newStorage(c, block.Addr, bytes)
 	store.block = block
 	if dev != nil && block.After > 0 {
 		store.uses = append(store.uses, alloc.Use{Stream: dev, Ticket: block.After})
@@ -162,11 +180,11 @@ func (c *Context) newStorage(bytes int64, on *Stream) (*storage, error) {
 // and the allocator returns its heaps to the device.
 func (c *Context) close() error {
 	c.mu.Lock()
-	streams := c.open()
+	streams := c.OpenStreams()
 	c.setOpen(nil)
 	c.mu.Unlock()
 	for _, s := range streams {
-		if err := s.dev.Close(); err != nil {
+		if err := s.Device.Close(); err != nil {
 			return err
 		}
 	}
@@ -175,7 +193,7 @@ func (c *Context) close() error {
 	if err := c.memory.Close(); err != nil {
 		return err
 	}
-	return c.dev.Close()
+	return c.Device.Close()
 }
 
 // at is the address of an element, given as its distance from p. Layouts have been checked to stay within

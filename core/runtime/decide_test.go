@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -32,7 +33,7 @@ func (c chooser) Outputs() []op.Type { return []op.Type{typed(dtype.Float32, 4)}
 func (c chooser) Calls() int         { return 1 }
 func (c chooser) String() string     { return "chooser" }
 
-func (c chooser) Decided(known map[int]*op.Const) runtime.Source { return chooser{c.weight, known} }
+func (c chooser) Decided(known map[int]*op.Const) execute.Source { return chooser{c.weight, known} }
 
 // needs asks for the elements of an input.
 func (c chooser) needs(input int) error {
@@ -83,7 +84,7 @@ func TestDecidedProgramsAreClosed(t *testing.T) {
 	}
 	before := c.Stats().Allocated.Current
 	for range 20 {
-		p := c.NewProgram(chooser{weight: weight})
+		p := execute.New(c, chooser{weight: weight})
 		var all sync.WaitGroup
 		for which := range 4 {
 			all.Go(func() {

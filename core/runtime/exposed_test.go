@@ -12,22 +12,22 @@ import (
 )
 
 // exposable is a storage of a device with queues, over memory of its own.
-func exposable() *storage {
+func exposable() *Storage {
 	memory := new([16]byte)
 	// SAFETY: nothing is read.
-	return &storage{ctx: new(Context), base: unsafe.Pointer(memory), bytes: int64(len(memory))}
+	return &Storage{Context: new(Context), Base: unsafe.Pointer(memory), Size: int64(len(memory))}
 }
 
 // A caller who got an address may pass it to a kernel at once, also if another goroutine was about to list the storage.
 func TestExposeReturnsWhenListed(t *testing.T) {
 	st := exposable()
-	x := &st.ctx.exposed
+	x := &st.Context.exposed
 	var returned atomic.Int32
 	var all sync.WaitGroup
 	x.mu.Lock()
 	for range 4 {
 		all.Go(func() {
-			st.expose()
+			st.Expose()
 			returned.Add(1)
 		})
 	}
@@ -38,14 +38,14 @@ func TestExposeReturnsWhenListed(t *testing.T) {
 	x.mu.Unlock()
 	all.Wait()
 	require.Zero(t, early, "an address was returned before its storage was listed")
-	require.Equal(t, []*storage{st}, x.all)
+	require.Equal(t, []*Storage{st}, x.all)
 }
 
 // A view whose holder has returned the address is dropped while another one is: the storage leaves the list with the last.
 func TestExposeBesideDrop(t *testing.T) {
 	for range 20_000 {
 		st := exposable()
-		st.retain()
+		st.Retain()
 		var drops atomic.Int32
 		var both sync.WaitGroup
 		drop := func() {
@@ -55,29 +55,29 @@ func TestExposeBesideDrop(t *testing.T) {
 		}
 		both.Go(drop)
 		both.Go(func() {
-			st.expose()
+			st.Expose()
 			drop()
 		})
 		both.Wait()
 		require.EqualValues(t, 1, drops.Load())
-		require.Empty(t, st.ctx.exposed.all, "a storage without views is listed")
+		require.Empty(t, st.Context.exposed.all, "a storage without views is listed")
 	}
 }
 
 // A call that holds what is listed keeps storages whose last view is dropped meanwhile.
 func TestHoldBesideDrop(t *testing.T) {
 	a, b := exposable(), exposable()
-	b.ctx = a.ctx
-	x := &a.ctx.exposed
-	a.expose()
-	b.expose()
+	b.Context = a.Context
+	x := &a.Context.exposed
+	a.Expose()
+	b.Expose()
 	held := x.hold()
-	require.ElementsMatch(t, []*storage{a, b}, held)
-	require.True(t, slices.IsSortedFunc(held, func(a, b *storage) int { return int(int64(address(a.base) - address(b.base))) }))
+	require.ElementsMatch(t, []*Storage{a, b}, held)
+	require.True(t, slices.IsSortedFunc(held, func(a, b *Storage) int { return int(int64(Address(a.Base) - Address(b.Base))) }))
 	require.False(t, a.dropView())
 	require.Len(t, x.all, 2)
 	require.True(t, a.dropView(), "that of the call")
-	require.Equal(t, []*storage{b}, x.all)
+	require.Equal(t, []*Storage{b}, x.all)
 	require.False(t, b.dropView())
 	require.True(t, b.dropView())
 	require.Empty(t, x.all)

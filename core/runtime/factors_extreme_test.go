@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -59,7 +60,7 @@ func TestExtremeFactors(t *testing.T) {
 				require.NoError(t, err)
 				w := &world{T: t, rt: rt}
 				w.cpu, _ = rt.Context(place.CPU)
-				p := w.cpu.NewProgram(b.Build(y))
+				p := execute.New(w.cpu, b.Build(y))
 				in := w.f32(w.cpu, c.x, 1, 2)
 				out := w.run(p, in)
 				results[i] = w.floats(out[0])

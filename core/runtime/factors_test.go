@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -48,7 +49,7 @@ func TestFactorsInWeights(t *testing.T) {
 		require.NoError(t, err)
 		w := &world{T: t, rt: rt}
 		w.cpu, _ = rt.Context(place.CPU)
-		p := w.cpu.NewProgram(normalized(t))
+		p := execute.New(w.cpu, normalized(t))
 		constants := int64(0)
 		for i, long := range []int64{4, 3, 9} {
 			in := w.filled(w.cpu, 0.37, 2, 16, long, 5)

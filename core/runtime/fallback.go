@@ -20,21 +20,21 @@ type warning struct {
 	reason string
 }
 
-// lack is a step that the device lacks, and why.
-type lack struct {
-	row *op.Row
-	err error
+// Lack is a step that the device lacks, and why.
+type Lack struct {
+	Row *op.Row
+	Err error
 }
 
 // count adds a call and reports whether it is the first that is to be reported.
-func (f *fallbacks) count(x *lack) (first bool) {
+func (f *fallbacks) count(x *Lack) (first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.calls == nil {
 		f.calls, f.warned = map[op.ID]int64{}, map[warning]bool{}
 	}
-	f.calls[x.row.ID]++
-	w := warning{x.row.ID, reasonOf(x.err)}
+	f.calls[x.Row.ID]++
+	w := warning{x.Row.ID, reasonOf(x.Err)}
 	first = !f.warned[w]
 	f.warned[w] = true
 	return first
@@ -52,27 +52,27 @@ func (c *Context) Fallbacks() map[string]int64 {
 	return all
 }
 
-// fallsBack reports whether the CPU may run a call that the device refused with err: only where the device
+// FallsBack reports whether the CPU may run a call that the device refused with err: only where the device
 // lacks it, and not with Config.NoFallback.
-func (c *Context) fallsBack(err error) bool {
-	return c.rt.fallback && c != c.rt.cpu && status.CodeOf(err) == status.Unsupported
+func (c *Context) FallsBack(err error) bool {
+	return c.Runtime.fallback && c != c.Runtime.CPU && status.CodeOf(err) == status.Unsupported
 }
 
 // fallBack runs a launch on the CPU, in the device's memory, which the CPU sees. It is complete when fallBack
 // returns: it waits for the hazards of its operands and blocks new submissions meanwhile. The first fallback
 // of each operator, and for each reason that a compiler gives, is logged as a warning. The launch owns the call, as on
 // the device, so that a failure is recorded in the outputs and the stream.
-func (l *launch) fallBack() {
-	for i := range l.lacks {
-		if x := &l.lacks[i]; l.ctx.fallbacks.count(x) {
-			l.ctx.warnf("%v; it runs on the CPU, which is slower", x.err)
+func (l *Launch) fallBack() {
+	for i := range l.Lacks {
+		if x := &l.Lacks[i]; l.ctx.fallbacks.count(x) {
+			l.ctx.Warnf("%v; it runs on the CPU, which is slower", x.Err)
 		}
 	}
 	l.ctx.submit.Lock()
 	defer l.ctx.submit.Unlock()
-	for i, st := range l.stores {
+	for i, st := range l.Stores {
 		st.pins.Add(1)
-		st.wait(i >= len(l.stores)-l.writes) // Ready reports the failure of an input
+		st.Wait(i >= len(l.Stores)-l.Writes) // Ready reports the failure of an input
 	}
-	l.ctx.rt.cpu.main.dev.Run(l.program, &l.Call)
+	l.ctx.Runtime.CPU.main.Device.Run(l.Program, &l.Call)
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/snapshot"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 )
 
@@ -16,7 +18,7 @@ func TestFallbacksAreReported(t *testing.T) {
 	w := newWorldOn(t, &lacking{host.New(host.Config{Async: true, InlineLimit: -1}), func(id op.ID) bool { return id != op.IDExp }})
 	reported := func() map[string]int64 {
 		var text bytes.Buffer
-		require.NoError(t, w.mps.WriteSnapshot(&text))
+		require.NoError(t, snapshot.Write(w.mps, &text))
 		var found struct {
 			Fallbacks map[string]int64 `json:"cpu_fallbacks"`
 		}
@@ -27,11 +29,11 @@ func TestFallbacksAreReported(t *testing.T) {
 	x := w.filled(w.mps, 0, 8)
 	defer w.free(x)
 	for range 3 {
-		y, err := w.rt.Unary(op.MustByName("exp"), x, nil)
+		y, err := eager.Unary(w.rt, op.MustByName("exp"), x, nil)
 		require.NoError(t, err)
 		require.Equal(t, []float32{1, 1, 1, 1, 1, 1, 1, 1}, w.floats(y))
 		w.free(y)
-		y, err = w.rt.Unary(op.MustByName("tanh"), x, nil)
+		y, err = eager.Unary(w.rt, op.MustByName("tanh"), x, nil)
 		require.NoError(t, err)
 		w.free(y)
 	}

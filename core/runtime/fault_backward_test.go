@@ -9,8 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/tape"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
 )
 
@@ -48,7 +52,7 @@ func (s *training) call(on *runtime.Stream, name string, in []*runtime.Tensor, a
 		full[i] = row.Attrs[i].Default
 	}
 	copy(full, at)
-	made := s.keep(s.rt.In(runtime.Recording).Call(row, operands(in...), full, s.c, on))
+	made := s.keep(eager.In(s.rt, runtime.Recording).Call(row, operands(in...), full, s.c, on))
 	if s.err != nil {
 		return nil
 	}
@@ -71,19 +75,19 @@ func (s *training) loss(on *runtime.Stream, x, w *runtime.Tensor) *runtime.Tenso
 }
 
 // pass is a backward pass; nil after an error.
-func (s *training) pass(p *runtime.Pass) []*runtime.Tensor {
+func (s *training) pass(p *tape.Pass) []*runtime.Tensor {
 	if s.err != nil {
 		return nil
 	}
-	return s.keep(s.rt.Backward(p, nil))
+	return s.keep(tape.Backward(s.rt, p, nil))
 }
 
 // program is the loss as a program of its two operands.
-func (s *training) program(x, w *runtime.Tensor) *runtime.Program {
+func (s *training) program(x, w *runtime.Tensor) *execute.Program {
 	if s.err != nil {
 		return nil
 	}
-	tr, in, err := s.c.NewTrace([]*runtime.Tensor{x, w})
+	tr, in, err := trace.New(s.c, []*runtime.Tensor{x, w})
 	s.keep(in, err)
 	if s.err != nil {
 		return nil
@@ -125,11 +129,11 @@ func (s *training) run() (result float32, err error) {
 		}
 	}()
 	x, w := s.leaf(0.25), s.leaf(0.5)
-	s.pass(&runtime.Pass{Of: one(s.loss(nil, x, w))})
-	s.pass(&runtime.Pass{Of: one(s.loss(nil, x, w))}) // adds to the first
-	first := s.pass(&runtime.Pass{Of: one(s.loss(nil, x, w)), To: one(x), Again: true})
+	s.pass(&tape.Pass{Of: one(s.loss(nil, x, w))})
+	s.pass(&tape.Pass{Of: one(s.loss(nil, x, w))}) // adds to the first
+	first := s.pass(&tape.Pass{Of: one(s.loss(nil, x, w)), To: one(x), Again: true})
 	if s.err == nil {
-		s.pass(&runtime.Pass{Of: one(s.call(nil, "sum", one(first[0])))})
+		s.pass(&tape.Pass{Of: one(s.call(nil, "sum", one(first[0])))})
 	}
 	p := s.program(x, w)
 	if p != nil {
@@ -137,21 +141,21 @@ func (s *training) run() (result float32, err error) {
 	}
 	for range 2 {
 		if s.err == nil {
-			if out := s.keep(s.rt.In(runtime.Recording).Run(p, []*runtime.Tensor{x, w}, nil, nil)); s.err == nil {
-				s.pass(&runtime.Pass{Of: out})
+			if out := s.keep(execute.RunAs(eager.In(s.rt, runtime.Recording), p, []*runtime.Tensor{x, w}, nil, nil)); s.err == nil {
+				s.pass(&tape.Pass{Of: out})
 			}
 		}
 	}
 	if s.err == nil {
-		out := s.keep(s.rt.In(runtime.Recording).Run(p, []*runtime.Tensor{x, w}, nil, nil))
-		first := s.pass(&runtime.Pass{Of: out, To: one(x), Again: true})
+		out := s.keep(execute.RunAs(eager.In(s.rt, runtime.Recording), p, []*runtime.Tensor{x, w}, nil, nil))
+		first := s.pass(&tape.Pass{Of: out, To: one(x), Again: true})
 		if s.err == nil {
-			s.pass(&runtime.Pass{Of: one(s.call(nil, "sum", one(first[0])))})
+			s.pass(&tape.Pass{Of: one(s.call(nil, "sum", one(first[0])))})
 		}
 	}
 	for _, t := range []*runtime.Tensor{x, w} {
 		if s.err == nil {
-			s.add(&result, s.keep(list(t.Gradient()))[0])
+			s.add(&result, s.keep(list(tape.Gradient(t)))[0])
 		}
 	}
 	return result, s.err

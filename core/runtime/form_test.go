@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -29,7 +31,7 @@ func (listing) Resolve([]op.Type) (*graph.Graph, error) {
 }
 
 // Formed refuses lists of no vectors.
-func (listing) Formed(counts []int64) (runtime.Source, error) {
+func (listing) Formed(counts []int64) (execute.Source, error) {
 	if counts[0]+counts[1] < 1 {
 		return nil, status.Errorf(status.Invalid, "[listing] the lists are empty")
 	}
@@ -85,7 +87,7 @@ func (w *world) form(counts ...int64) *runtime.Tensor {
 // A program gets lists of any lengths, of more forms than it keeps programs for, from many goroutines at once.
 func TestForms(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(listing{})
+	p := execute.New(w.cpu, listing{})
 	defer p.Close()
 	require.True(t, p.Varies())
 	var all sync.WaitGroup
@@ -111,7 +113,7 @@ func TestForms(t *testing.T) {
 // Wrong forms are errors that say what is wanted, and leave nothing.
 func TestWrongForms(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(listing{})
+	p := execute.New(w.cpu, listing{})
 	defer p.Close()
 	x := w.vector(1, 2)
 	live := w.rt.Live()
@@ -136,7 +138,7 @@ func TestWrongForms(t *testing.T) {
 		require.EqualError(t, err, want)
 	}
 	form := w.form(1, 0)
-	_, err := w.rt.In(runtime.NonBlocking).Run(p, []*runtime.Tensor{form, x}, nil, nil)
+	_, err := execute.RunAs(eager.In(w.rt, runtime.NonBlocking), p, []*runtime.Tensor{form, x}, nil, nil)
 	require.ErrorAs(t, err, new(*runtime.Long), "it waits for the form")
 	w.free(form)
 	require.Equal(t, live, w.rt.Live())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -66,11 +67,11 @@ func TestRefusedGroups(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := &choosy{Device: host.New(host.Config{Async: true, InlineLimit: -1}), takes: c.takes}
 			w := newWorldOn(t, d)
-			p := w.mps.NewProgram(g)
+			p := execute.New(w.mps, g)
 			defer p.Close()
-			reference := w.cpu.NewProgram(g)
+			reference := execute.New(w.cpu, g)
 			defer reference.Close()
-			values := func(c *runtime.Context, p *runtime.Program) []float32 {
+			values := func(c *runtime.Context, p *execute.Program) []float32 {
 				in := w.filled(c, 1, 4, 4)
 				out := w.run(p, in)
 				defer w.free(append(out, in)...)

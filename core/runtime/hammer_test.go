@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
@@ -28,9 +29,9 @@ func TestHammer(t *testing.T) {
 			require.NoError(t, err)
 			own := w.f32(w.mps, filled(n, float32(g)), n)
 			for i := range rounds {
-				sum, err := w.rt.Binary(add, runtime.Operand{Tensor: shared}, runtime.Operand{Tensor: own}, s)
+				sum, err := eager.Binary(w.rt, add, runtime.Operand{Tensor: shared}, runtime.Operand{Tensor: own}, s)
 				require.NoError(t, err)
-				twice, err := w.rt.Binary(multiply, runtime.Operand{Tensor: sum}, runtime.Operand{Value: op.Value{Kind: op.Int, I: 2}}, s)
+				twice, err := eager.Binary(w.rt, multiply, runtime.Operand{Tensor: sum}, runtime.Operand{Value: op.Value{Kind: op.Int, I: 2}}, s)
 				require.NoError(t, err)
 				w.free(sum)
 				if i%5 == 0 {

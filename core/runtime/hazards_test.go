@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -46,15 +48,15 @@ func TestEmptyWorkIsNotLaunched(t *testing.T) {
 		require.Zero(t, made.Numel())
 		w.free(made)
 	}
-	require.NoError(t, w.rt.CallInto(op.ByID(op.IDIndexPut), of(m, value, where), nil, m, nil))
-	require.NoError(t, w.rt.CallInto(op.ByID(op.IDAdd), of(x, x), nil, x, nil))
+	require.NoError(t, eager.CallInto(w.rt, op.ByID(op.IDIndexPut), of(m, value, where), nil, m, nil))
+	require.NoError(t, eager.CallInto(w.rt, op.ByID(op.IDAdd), of(x, x), nil, x, nil))
 	on, err := x.To(w.cpu, true, nil)
 	require.NoError(t, err)
 
 	b := graph.NewBuilder()
 	out, err := b.Call(op.ByID(op.IDExp), []graph.Value{b.Input(typed(dtype.Float32, 0, 3))}, nil)
 	require.NoError(t, err)
-	p := w.mps.NewProgram(b.Build(out...))
+	p := execute.New(w.mps, b.Build(out...))
 	defer p.Close()
 	made, err := p.Run([]*runtime.Tensor{x}, nil)
 	require.NoError(t, err)
@@ -74,7 +76,7 @@ func TestUpdatesKeepTheFailureOfTheRest(t *testing.T) {
 		y := w.neg(x, nil)
 		in, z := of(y, value, where), y
 		if inPlace {
-			require.NoError(t, w.rt.CallInto(put, in, nil, y, nil))
+			require.NoError(t, eager.CallInto(w.rt, put, in, nil, y, nil))
 		} else {
 			z = w.call("index_put", in)
 		}
@@ -97,7 +99,7 @@ func TestADivisorOfZeroLeavesTheOutput(t *testing.T) {
 	for _, name := range []string{"floor_divide", "remainder"} {
 		x, y := w.i64(w.cpu, dividends...), w.i64(w.cpu, divisors...)
 		before := w.bytes(x)
-		require.ErrorContains(t, w.rt.CallInto(op.MustByName(name), of(x, y), nil, x, nil), "divided by zero", name)
+		require.ErrorContains(t, eager.CallInto(w.rt, op.MustByName(name), of(x, y), nil, x, nil), "divided by zero", name)
 		require.Equal(t, before, w.bytes(x), name)
 		w.free(x, y)
 	}

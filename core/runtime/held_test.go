@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/holdings"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
 
@@ -17,7 +18,7 @@ func tagged(caller, number uint64) *runtime.Hook {
 }
 
 // reached are the functions that an owner holds.
-func reached(h *runtime.Holdings, owner int) map[uint64]bool {
+func reached(h *holdings.Holdings, owner int) map[uint64]bool {
 	found, seen := map[uint64]bool{}, map[int]bool{}
 	var walk func(group int)
 	walk = func(group int) {
@@ -59,19 +60,19 @@ func TestHeld(t *testing.T) {
 		return m
 	}
 
-	h := w.rt.Held(7, handles, nil)
+	h := holdings.Of(w.rt, 7, handles, nil)
 	for i, want := range []map[uint64]bool{set(1), set(1, 2), set(1, 2), set(1, 3), set(1, 2, 3)} {
 		require.Equal(t, want, reached(h, i), "owner %d", i)
 	}
 	require.Len(t, h.Groups, 4, "the node of z is that of y to those who hold it")
 	require.True(t, runtime.Unchanged())
 
-	h = w.rt.Held(7, handles[:4], nil) // someone else has the last tensor, and by it all functions
+	h = holdings.Of(w.rt, 7, handles[:4], nil) // someone else has the last tensor, and by it all functions
 	for i := range 4 {
 		require.Empty(t, reached(h, i), "owner %d", i)
 	}
 	w.free(both)
-	h = w.rt.Held(7, []uint64{handles[0], handles[1], handles[2], handles[4]}, nil) // it is gone; u is held outside
+	h = holdings.Of(w.rt, 7, []uint64{handles[0], handles[1], handles[2], handles[4]}, nil) // it is gone; u is held outside
 	require.Equal(t, set(2), reached(h, 1))
 	require.Equal(t, set(2), reached(h, 2))
 	require.Empty(t, reached(h, 0), "u leads to x")

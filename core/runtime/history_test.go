@@ -11,13 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/tape"
 )
 
 // record is world.call in mode Recording.
 func (w *world) record(name string, in []runtime.Operand, at ...op.Value) *runtime.Tensor {
-	ts, err := w.rt.In(runtime.Recording).Call(op.MustByName(name), in, op.Attrs(at), nil, nil)
+	ts, err := eager.In(w.rt, runtime.Recording).Call(op.MustByName(name), in, op.Attrs(at), nil, nil)
 	require.NoError(w, err)
 	require.Len(w, ts, 1)
 	return ts[0]
@@ -32,7 +34,7 @@ func (w *world) leaf(c *runtime.Context, values ...float32) *runtime.Tensor {
 
 // gradient reads the gradient that a tensor has.
 func (w *world) gradient(t *runtime.Tensor) []float32 {
-	g, err := t.Gradient()
+	g, err := tape.Gradient(t)
 	require.NoError(w, err)
 	require.NotNil(w, g)
 	defer w.free(g)
@@ -40,8 +42,8 @@ func (w *world) gradient(t *runtime.Tensor) []float32 {
 }
 
 // backward runs a pass.
-func (w *world) backward(p runtime.Pass) []*runtime.Tensor {
-	found, err := w.rt.Backward(&p, nil)
+func (w *world) backward(p tape.Pass) []*runtime.Tensor {
+	found, err := tape.Backward(w.rt, &p, nil)
 	require.NoError(w, err)
 	return found
 }
@@ -68,7 +70,7 @@ func TestRecordedMemoryReturns(t *testing.T) {
 		y = w.record("exp", of(x))
 		z = w.record("multiply", of(y, y))
 		w.free(y)
-		w.backward(runtime.Pass{Of: one(z)})
+		w.backward(tape.Pass{Of: one(z)})
 		require.Equal(w, before+3, blocks(), "x, its gradient, and z, but not y")
 		w.free(x, z)
 		require.Equal(w, before, blocks(), "the gradient went with x")
@@ -87,7 +89,7 @@ func TestLongHistoriesReturn(t *testing.T) {
 		}
 		y = next
 	}
-	w.backward(runtime.Pass{Of: one(y), Keep: true})
+	w.backward(tape.Pass{Of: one(y), Keep: true})
 	require.Equal(t, []float32{1}, w.gradient(x))
 	w.free(y, x)
 }
@@ -99,10 +101,10 @@ func TestGradientsThatNameTheirTensor(t *testing.T) {
 		x := w.leaf(c, 3)
 		y := w.record("multiply", of(x, x))
 		cube := w.record("multiply", of(x, y))
-		require.NoError(w, y.Retain())
-		w.backward(runtime.Pass{Of: one(cube), Again: true})
+		require.NoError(w, tape.Retain(y))
+		w.backward(tape.Pass{Of: one(cube), Again: true})
 		require.Equal(w, []float32{27}, w.gradient(x))
-		g, err := x.Gradient()
+		g, err := tape.Gradient(x)
 		require.NoError(w, err)
 		w.free(x, y, cube)
 		require.EqualValues(w, 1, w.rt.Live())
@@ -111,9 +113,9 @@ func TestGradientsThatNameTheirTensor(t *testing.T) {
 	})
 	w := newWorld(t)
 	x, y := w.leaf(w.cpu, 1), w.leaf(w.cpu, 2)
-	require.NoError(t, x.SetGradient(x))
-	require.NoError(t, y.SetGradient(x))
-	require.NoError(t, x.SetGradient(y))
+	require.NoError(t, tape.SetGradient(x, x))
+	require.NoError(t, tape.SetGradient(y, x))
+	require.NoError(t, tape.SetGradient(x, y))
 	require.Equal(t, []float32{2}, w.gradient(x))
 	w.free(x, y)
 }
@@ -127,7 +129,7 @@ func TestPassesAddUp(t *testing.T) {
 			wg.Go(func() {
 				for range 50 {
 					y := w.record("add", of(x, x))
-					w.backward(runtime.Pass{Of: one(y)})
+					w.backward(tape.Pass{Of: one(y)})
 					w.free(y)
 				}
 			})
@@ -158,7 +160,7 @@ func TestPassesKeepWhatTheyWalk(t *testing.T) {
 		Close: func() { closed++ },
 	})
 	require.NoError(t, err)
-	w.backward(runtime.Pass{Of: one(top)})
+	w.backward(tape.Pass{Of: one(top)})
 	require.Equal(t, 1, closed)
 	got := w.gradient(x)
 	require.InDelta(t, 6, got[0], 1e-5)
@@ -172,9 +174,9 @@ func TestHooksAreReplacedWithinTheDevice(t *testing.T) {
 	_, err := x.AddHook(&runtime.Hook{See: func(*runtime.Tensor) (*runtime.Tensor, error) { return w.f32(w.cpu, []float32{1}, 1), nil }})
 	require.NoError(t, err)
 	y := w.record("neg", of(x))
-	_, err = w.rt.Backward(&runtime.Pass{Of: one(y)}, nil)
+	_, err = tape.Backward(w.rt, &tape.Pass{Of: one(y)}, nil)
 	require.ErrorContains(t, err, "[register_hook] the hook returned float32 of shape [1] on cpu; want float32 of shape [1] on mps:0")
-	require.False(t, x.HasGradient())
+	require.False(t, tape.HasGradient(x))
 	w.free(x, y)
 }
 
@@ -197,7 +199,7 @@ func TestHistoriesUnderContention(t *testing.T) {
 		y := w.record("multiply", of(x, x))
 		z := w.call("exp", of(y))
 		made.Add(1)
-		w.rt.Apply(&runtime.Function{
+		eager.Apply(w.rt, &runtime.Function{
 			Backward: func(of []*runtime.Tensor) ([]*runtime.Tensor, error) {
 				same, err := of[0].Same()
 				return []*runtime.Tensor{same}, err
@@ -206,18 +208,18 @@ func TestHistoriesUnderContention(t *testing.T) {
 		}, one(y), one(z))
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			u, err := w.rt.In(runtime.Recording).Call(op.MustByName("multiply"), of(y, z), nil, nil, nil)
+			u, err := eager.In(w.rt, runtime.Recording).Call(op.MustByName("multiply"), of(y, z), nil, nil, nil)
 			if err == nil {
 				w.free(u...)
 			}
 		})
 		wg.Go(func() { // refused where the other pass was first, or z asks for none any more
-			found, err := w.rt.Backward(&runtime.Pass{Of: one(z), To: one(x)}, nil)
+			found, err := tape.Backward(w.rt, &tape.Pass{Of: one(z), To: one(x)}, nil)
 			if err == nil && found[0] != nil {
 				w.free(found...)
 			}
 		})
-		wg.Go(func() { _, _ = w.rt.Backward(&runtime.Pass{Of: one(z)}, nil) })
+		wg.Go(func() { _, _ = tape.Backward(w.rt, &tape.Pass{Of: one(z)}, nil) })
 		wg.Go(func() {
 			h := hook()
 			if id, err := z.AddHook(h); err != nil {
@@ -233,10 +235,10 @@ func TestHistoriesUnderContention(t *testing.T) {
 			}
 		})
 		wg.Go(func() { require.NoError(t, z.Ask(false)) })
-		wg.Go(func() { require.NoError(t, x.SetGradient(nil)) })
-		wg.Go(func() { require.NoError(t, x.ZeroGradient()) })
+		wg.Go(func() { require.NoError(t, tape.SetGradient(x, nil)) })
+		wg.Go(func() { require.NoError(t, tape.ZeroGradient(x)) })
 		wg.Go(func() {
-			g, err := x.Gradient()
+			g, err := tape.Gradient(x)
 			require.NoError(t, err)
 			if g != nil {
 				w.free(g)
@@ -284,17 +286,17 @@ func gradients(rt *runtime.Runtime, c *runtime.Context, side int64) (result floa
 		for i := len(at); i < len(row.Attrs); i++ {
 			at = append(at, row.Attrs[i].Default)
 		}
-		ts, e := rt.In(runtime.Recording).Call(row, in, op.Attrs(at), c, nil)
+		ts, e := eager.In(rt, runtime.Recording).Call(row, in, op.Attrs(at), c, nil)
 		if e != nil {
 			return keep(nil, e)
 		}
 		return keep(ts[0], nil)
 	}
-	backward := func(p runtime.Pass) *runtime.Tensor {
+	backward := func(p tape.Pass) *runtime.Tensor {
 		if err != nil {
 			return nil
 		}
-		found, e := rt.Backward(&p, nil)
+		found, e := tape.Backward(rt, &p, nil)
 		if e != nil || found == nil {
 			return keep(nil, e)
 		}
@@ -308,13 +310,13 @@ func gradients(rt *runtime.Runtime, c *runtime.Context, side int64) (result floa
 	z := call("exp", of(y))
 	y = call("matmul", of(z, x))
 	y = call("add", of(y, x))
-	dx := backward(runtime.Pass{Of: one(y), To: one(x), Again: true})
+	dx := backward(tape.Pass{Of: one(y), To: one(x), Again: true})
 	dxx := call("multiply", of(dx, dx))
-	backward(runtime.Pass{Of: one(dxx)})
+	backward(tape.Pass{Of: one(dxx)})
 	if err != nil {
 		return 0, err
 	}
-	g := keep(x.Gradient())
+	g := keep(tape.Gradient(x))
 	mean := call("mean", of(g))
 	if err != nil {
 		return 0, err

@@ -7,10 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/tape"
 )
 
 // sumAndDouble is x + y and 2x, for vectors of any length.
@@ -27,14 +30,14 @@ func sumAndDouble(t testing.TB) *graph.Graph {
 }
 
 // into runs a program into tensors that exist.
-func (w *world) into(p *runtime.Program, in, out []*runtime.Tensor) error {
-	return w.rt.In(runtime.Recording).RunInto(p, in, out, nil)
+func (w *world) into(p *execute.Program, in, out []*runtime.Tensor) error {
+	return execute.RunInto(eager.In(w.rt, runtime.Recording), p, in, out, nil)
 }
 
 // Outputs that fit are computed in place, without further memory; others get the same elements.
 func TestRunInto(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
-		p := c.NewProgram(sumAndDouble(w))
+		p := execute.New(c, sumAndDouble(w))
 		defer p.Close()
 		list := func(of ...float32) *runtime.Tensor { return w.f32(c, of, int64(len(of))) }
 		x, y, a, b := list(1, 2, 3), list(10, 20, 30), list(0, 0, 0), list(0, 0, 0)
@@ -80,7 +83,7 @@ func (w *world) memory(c *runtime.Context) int64 {
 // What cannot be written leaves the outputs as they are.
 func TestRunIntoRefuses(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
-		p := c.NewProgram(sumAndDouble(w))
+		p := execute.New(c, sumAndDouble(w))
 		defer p.Close()
 		x, a, long := w.f32(c, []float32{1, 2}, 2), w.f32(c, []float32{5, 5}, 2), w.f32(c, []float32{7, 7, 7}, 3)
 		leaf := w.f32(c, []float32{8, 8}, 2)
@@ -112,7 +115,7 @@ func TestRunIntoRefuses(t *testing.T) {
 // A tensor of a function that is being traced, or was, has no memory to write to.
 func TestRunIntoOfTraces(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
-		p := c.NewProgram(sumAndDouble(w))
+		p := execute.New(c, sumAndDouble(w))
 		defer p.Close()
 		x, a := w.f32(c, []float32{1, 2}, 2), w.f32(c, []float32{5, 5}, 2)
 		tr := w.tracer(c, x)
@@ -120,7 +123,7 @@ func TestRunIntoOfTraces(t *testing.T) {
 		in, out := []*runtime.Tensor{x, x}, []*runtime.Tensor{a, tr.in[0]}
 		const says = "[program] output 1 is a tensor of a function that was traced, which has no elements; want another tensor"
 		require.EqualError(w, w.into(p, in, out), says)
-		require.EqualError(w, w.rt.In(runtime.Recording).RunInto(p, in, out, tr.Stream()), says)
+		require.EqualError(w, execute.RunInto(eager.In(w.rt, runtime.Recording), p, in, out, tr.Stream()), says)
 		tr.Abort()
 		require.EqualError(w, w.into(p, in, out), says)
 		require.Equal(w, []float32{5, 5}, w.floats(a))
@@ -130,7 +133,7 @@ func TestRunIntoOfTraces(t *testing.T) {
 // A program in stages has sizes that no caller can know before the run; its outputs are copied once they are there.
 func TestRunIntoOfStages(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(positives{})
+	p := execute.New(w.cpu, positives{})
 	defer p.Close()
 	in, sum, twice := w.vector(1, -1, 2), w.f32(w.cpu, []float32{0}), w.vector(0, 0, 0)
 	defer w.free(in, sum, twice)
@@ -145,7 +148,7 @@ func TestRunIntoOfStages(t *testing.T) {
 type taking struct{ listing }
 
 func (taking) Varies() (inputs, outputs bool) { return true, false }
-func (t taking) Formed(counts []int64) (runtime.Source, error) {
+func (t taking) Formed(counts []int64) (execute.Source, error) {
 	s, err := t.listing.Formed(counts)
 	if err != nil {
 		return nil, err
@@ -176,11 +179,11 @@ func TestRunIntoOfLists(t *testing.T) {
 	in := []*runtime.Tensor{w.form(2, 1), w.vector(1, 2), w.vector(3, 4), w.vector(5, 6)}
 	out := w.vector(0, 0)
 	defer w.free(append(in, out)...)
-	p := w.cpu.NewProgram(taking{})
+	p := execute.New(w.cpu, taking{})
 	defer p.Close()
 	require.NoError(t, w.into(p, in, one(out)))
 	require.Equal(t, []float32{9, 12}, w.floats(out))
-	varies := w.cpu.NewProgram(listing{})
+	varies := execute.New(w.cpu, listing{})
 	defer varies.Close()
 	err := w.into(varies, in, one(out))
 	require.Equal(t, status.Unsupported, status.CodeOf(err), err)
@@ -190,13 +193,13 @@ func TestRunIntoOfLists(t *testing.T) {
 // A saved tensor that a run has overwritten is found by the pass backward.
 func TestRunIntoCountsAsAWrite(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(sumAndDouble(t))
+	p := execute.New(w.cpu, sumAndDouble(t))
 	defer p.Close()
 	x := w.leaf(w.cpu, 1, 2)
 	kept, other := w.vector(3, 4), w.vector(0, 0)
 	y := w.record("multiply", of(x, kept))
 	defer w.free(x, kept, other, y)
 	require.NoError(t, w.into(p, []*runtime.Tensor{other, other}, []*runtime.Tensor{kept, other}))
-	_, err := w.rt.Backward(&runtime.Pass{Of: one(y)}, nil)
+	_, err := tape.Backward(w.rt, &tape.Pass{Of: one(y)}, nil)
 	require.ErrorContains(t, err, "changed in place")
 }

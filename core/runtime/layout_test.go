@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -184,7 +185,7 @@ func TestChannelsLast(t *testing.T) {
 			w := &world{T: t, rt: rt}
 			w.cpu, err = rt.Context(place.CPU)
 			require.NoError(t, err)
-			p := w.cpu.NewProgram(g)
+			p := execute.New(w.cpu, g)
 			in := w.whole(w.cpu, seed, batch, channels, high, wide)
 			for _, out := range w.run(p, in) {
 				results[off] = append(results[off], w.floats(out))

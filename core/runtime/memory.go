@@ -47,7 +47,7 @@ func (c *Context) startMemory(cfg Config) {
 // ceiling, in addition to the limit of each. It is nil for a device with memory of its own.
 func (c *Context) budget() *alloc.Budget {
 	if c.info.Unified {
-		return c.rt.budget
+		return c.Runtime.budget
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ type heapSource struct{ *Context }
 
 // NewHeap takes a heap from the device; see alloc.Source.
 func (h heapSource) NewHeap(size int64) (device.Heap, error) {
-	heap, err := h.dev.NewHeap(size)
+	heap, err := h.Device.NewHeap(size)
 	if err != nil {
 		h.logf("[memory] %s: a heap of %d bytes was refused: %v", h.place, size, err)
 		return nil, err
@@ -69,15 +69,15 @@ func (h heapSource) NewHeap(size int64) (device.Heap, error) {
 
 // logf logs a diagnostic message; no lock is held.
 func (c *Context) logf(format string, args ...any) {
-	if c.rt.log != nil {
-		c.rt.log(false, fmt.Sprintf(format, args...))
+	if c.Runtime.log != nil {
+		c.Runtime.log(false, fmt.Sprintf(format, args...))
 	}
 }
 
-// warnf logs a warning; no lock is held.
-func (c *Context) warnf(format string, args ...any) {
-	if c.rt.log != nil {
-		c.rt.log(true, fmt.Sprintf(format, args...))
+// Warnf logs a warning; no lock is held.
+func (c *Context) Warnf(format string, args ...any) {
+	if c.Runtime.log != nil {
+		c.Runtime.log(true, fmt.Sprintf(format, args...))
 	}
 }
 
@@ -126,14 +126,14 @@ func (a *ageing) stop() {
 func (c *Context) age() bool {
 	if n := c.memory.Age(); n > 0 {
 		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
-		c.level()
+		c.Level()
 	}
 	return c.memory.Stats().Reserved.Current > 0
 }
 
-// allocate allocates a block; all memory of the device comes from here. The call stack is recorded first, if a
+// Allocate allocates a block; all memory of the device comes from here. The call stack is recorded first, if a
 // history is kept, because that calls the host program and no lock may be held.
-func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) {
+func (c *Context) Allocate(bytes int64, on device.Stream) (*alloc.Block, error) {
 	cause := uint64(0)
 	if f := c.cause.Load(); f != nil {
 		cause = (*f)()
@@ -142,7 +142,7 @@ func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) 
 	if err != nil {
 		c.logf("[memory] %s: %v", c.place, err)
 	}
-	c.level()
+	c.Level()
 	return block, err
 }
 
@@ -151,7 +151,7 @@ func (c *Context) allocate(bytes int64, on device.Stream) (*alloc.Block, error) 
 // memory, and then asks the host program.
 func (c *Context) reclaim(need int64) bool {
 	c.programs.Clear()
-	return c.drain() || c.reclaimOthers(need) || c.rt.reclaim != nil && c.rt.reclaim(need)
+	return c.Drain() || c.reclaimOthers(need) || c.Runtime.reclaim != nil && c.Runtime.reclaim(need)
 }
 
 // reclaimOthers has other devices of the same memory return idle heaps. It does nothing where the device's own
@@ -160,7 +160,7 @@ func (c *Context) reclaimOthers(need int64) (some bool) {
 	if !c.info.Unified || c.Limit()-c.memory.Stats().Reserved.Current < need {
 		return false
 	}
-	for _, other := range c.rt.contexts() {
+	for _, other := range c.Runtime.contexts() {
 		if other != c && other.info.Unified && other.memory.Relinquish() {
 			c.logf("[memory] %s: idle heaps returned for %s", other.place, c.place)
 			some = true
@@ -210,14 +210,14 @@ func (c *Context) ResetAccumulated() {
 	c.memory.ResetAccumulated()
 	c.programs.ResetAccumulated()
 	c.resetRefusals()
-	if d, ok := c.dev.(device.Storer); ok {
+	if d, ok := c.Device.(device.Storer); ok {
 		d.ResetStored()
 	}
 }
 
 // Stored is what the device has stored for later processes; all 0 where it stores nothing.
 func (c *Context) Stored() (s device.Stored) {
-	if d, ok := c.dev.(device.Storer); ok {
+	if d, ok := c.Device.(device.Storer); ok {
 		s = d.Stored()
 	}
 	return s
@@ -230,7 +230,7 @@ func (c *Context) EmptyCache() {
 	c.programs.Clear()
 	if n := c.memory.EmptyCache(); n > 0 {
 		c.logf("[memory] %s: %d bytes of idle heaps returned", c.place, n)
-		c.level()
+		c.Level()
 	}
 }
 
@@ -252,4 +252,14 @@ func (c *Context) RecordHistory(n int, cause func() uint64) {
 		c.cause.Store(&cause)
 	}
 	c.memory.Record(max(n, 0))
+}
+
+// Drain waits for all work so far, and reports whether any was in flight. Its failures stay to be reported by the next
+// Synchronize.
+func (c *Context) Drain() (some bool) {
+	for _, s := range c.OpenStreams() {
+		some = some || s.inFlight() > 0
+		s.Device.Sync(s.last.Load())
+	}
+	return some
 }

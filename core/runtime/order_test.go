@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
@@ -61,7 +62,7 @@ var dualOps = []string{"maximum", "minimum", "subtract"}
 func (d *dual) binary() {
 	x, y, row := d.pick(), d.pick(), op.MustByName(dualOps[d.rng.IntN(len(dualOps))])
 	run := func(x, y *runtime.Tensor, on *runtime.Stream) *runtime.Tensor {
-		z, err := d.rt.Binary(row, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, on)
+		z, err := eager.Binary(d.rt, row, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, on)
 		require.NoError(d, err)
 		return z
 	}
@@ -70,8 +71,8 @@ func (d *dual) binary() {
 
 func (d *dual) inPlace() {
 	x, y, row := d.pick(), d.pick(), op.MustByName(dualOps[d.rng.IntN(len(dualOps))])
-	require.NoError(d, d.rt.CallInto(row, of(x.cpu, y.cpu), nil, x.cpu, nil))
-	require.NoError(d, d.rt.CallInto(row, of(x.mps, y.mps), nil, x.mps, d.stream()))
+	require.NoError(d, eager.CallInto(d.rt, row, of(x.cpu, y.cpu), nil, x.cpu, nil))
+	require.NoError(d, eager.CallInto(d.rt, row, of(x.mps, y.mps), nil, x.mps, d.stream()))
 }
 
 // part copies a slice of one variable over a slice of another, or of the same.
@@ -85,7 +86,7 @@ func (d *dual) part() {
 			return v
 		}
 		dst, src := cut(x, to), cut(y, from)
-		require.NoError(d, d.rt.CallInto(op.MustByName("assign"), of(src), make(op.Attrs, len(op.MustByName("assign").Attrs)), dst, on))
+		require.NoError(d, eager.CallInto(d.rt, op.MustByName("assign"), of(src), make(op.Attrs, len(op.MustByName("assign").Attrs)), dst, on))
 		d.free(dst, src)
 	}
 	run(x.cpu, y.cpu, nil)
@@ -114,11 +115,11 @@ func (d *dual) roundTrip() {
 	run := func(x, y *runtime.Tensor, there, back *runtime.Context) *runtime.Tensor {
 		home, err := x.To(there, true, d.stream())
 		require.NoError(d, err)
-		require.NoError(d, d.rt.CallInto(larger, of(x, y), nil, x, d.stream()))
-		require.NoError(d, d.rt.CallInto(larger, []runtime.Operand{{Tensor: home}, {Value: op.Value{Kind: op.Int, I: 7}}}, nil, home, nil))
+		require.NoError(d, eager.CallInto(d.rt, larger, of(x, y), nil, x, d.stream()))
+		require.NoError(d, eager.CallInto(d.rt, larger, []runtime.Operand{{Tensor: home}, {Value: op.Value{Kind: op.Int, I: 7}}}, nil, home, nil))
 		z, err := home.To(back, true, d.stream())
 		require.NoError(d, err)
-		require.NoError(d, d.rt.CallInto(larger, []runtime.Operand{{Tensor: home}, {Value: op.Value{Kind: op.Int, I: 5000}}}, nil, home, nil))
+		require.NoError(d, eager.CallInto(d.rt, larger, []runtime.Operand{{Tensor: home}, {Value: op.Value{Kind: op.Int, I: 5000}}}, nil, home, nil))
 		d.free(home)
 		return z
 	}

@@ -8,13 +8,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
-	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Views and gradients. A write through a view changes the tensor that the view was made of, and all other views of it. So a tensor
 // and its views, and views of those, share an [origin], which knows what computed the elements of the whole tensor. A recorded write
 // into a part of it makes a node, the whole with that part replaced, the history of the origin; each of the other tensors takes its
-// history from there when it is next asked whether it asks for gradients (Tensor.latest). PyTorch does the same (CopySlices and the
+// history from there when it is next asked whether it asks for gradients (Tensor.LatestHistory). PyTorch does the same (CopySlices and the
 // regenerated grad_fn of views).
 //
 //	h = y * 1.0    origin: multiply of y
@@ -30,121 +29,121 @@ import (
 // A tensor that is detached, or whose elements are looked at as another dtype, has the memory and not the origin: what is written
 // through it is no part of any history, as a write under no_grad is none. It advances the version of the storage all the same.
 
-// origin is the tensor that views were made of.
-type origin struct {
-	refs  atomic.Int32  // of tensors
+// Origin is the tensor that views were made of.
+type Origin struct {
+	Refs  atomic.Int32  // of tensors
 	asked atomic.Int32  // of these the views that have a history
-	epoch atomic.Uint32 // how often a recorded call has written to it
+	Epoch atomic.Uint32 // how often a recorded call has written to it
 
 	// Of the tensor. Its storage is not here: each tensor that has the origin holds one, and those of traced tensors differ.
-	ctx    *Context
-	traced bool
-	bits   bool // it looks at the elements of another tensor as another dtype
-	dtype  dtype.DType
-	offset int64
+	Context *Context
+	Traced  bool
+	Bits    bool // it looks at the elements of another tensor as another dtype
+	dtype   dtype.DType
+	Offset  int64
 	shape.Layout
 
-	mu   sync.Mutex
-	from *history // with a reference to its node; nil where the elements were computed from nothing that asks
+	Mu   sync.Mutex
+	From *History // with a reference to its node; nil where the elements were computed from nothing that asks
 }
 
 // state is what the history of a tensor depends on: the version of its memory, and how often its origin was given another history.
-func (o *origin) state(st *storage) uint64 { return uint64(st.changes())<<32 | uint64(o.epoch.Load()) }
+func (o *Origin) state(st *Storage) uint64 { return uint64(st.Changes())<<32 | uint64(o.Epoch.Load()) }
 
-// origin is what the tensor shares with its views; nil where it has none.
+// Origin is what the tensor shares with its views; nil where it has none.
 //
 // A view has it from the start. A tensor gets it with its first view, perhaps from several goroutines at a time.
-func (t *Tensor) origin() *origin {
-	if t.of != nil {
-		return t.of
+func (t *Tensor) Origin() *Origin {
+	if t.ViewOrigin != nil {
+		return t.ViewOrigin
 	}
 	return t.own.Load()
 }
 
-// ensureOrigin is origin, which it makes where there is none.
-func (t *Tensor) ensureOrigin() *origin {
-	if o := t.origin(); o != nil {
+// EnsureOrigin is origin, which it makes where there is none.
+func (t *Tensor) EnsureOrigin() *Origin {
+	if o := t.Origin(); o != nil {
 		return o
 	}
-	o := t.store.ctx.rt.origins.Get().(*origin)
-	o.ctx, o.traced, o.dtype, o.offset, o.Layout = t.store.ctx, t.store.traced != nil, t.dtype, t.offset, t.Layout
-	o.bits, o.from = t.viewed, t.hold() // all other views have an origin
-	o.refs.Store(1)
-	t.seen.Store(o.state(t.store))
+	o := t.Store.Context.Runtime.origins.Get().(*Origin)
+	o.Context, o.Traced, o.dtype, o.Offset, o.Layout = t.Store.Context, t.Store.Traced != nil, t.DType, t.Offset, t.Layout
+	o.Bits, o.From = t.IsView, t.HoldHistory() // all other views have an origin
+	o.Refs.Store(1)
+	t.SeenState.Store(o.state(t.Store))
 	if t.own.CompareAndSwap(nil, o) {
 		return o
 	}
-	o.release() // another goroutine has made a view at the same time
+	o.Release() // another goroutine has made a view at the same time
 	return t.own.Load()
 }
 
-// derive makes t, which has just been made and shares the memory of x, a view of x.
-func (t *Tensor) derive(x *Tensor) {
-	t.viewed = true
-	if t.dtype == x.dtype && differentiable(t.dtype) {
-		t.join(x.ensureOrigin(), false)
+// DeriveFrom makes t, which has just been made and shares the memory of x, a view of x.
+func (t *Tensor) DeriveFrom(x *Tensor) {
+	t.IsView = true
+	if t.DType == x.DType && Differentiable(t.DType) {
+		t.JoinOrigin(x.EnsureOrigin(), false)
 	}
 }
 
-// join gives a new tensor the origin. whole says that it is another handle of the tensor itself.
-func (t *Tensor) join(o *origin, whole bool) {
-	o.refs.Add(1)
-	if now := o.state(t.store); now != 0 { // as it is in a new tensor
-		t.seen.Store(now)
+// JoinOrigin gives a new tensor the origin. whole says that it is another handle of the tensor itself.
+func (t *Tensor) JoinOrigin(o *Origin, whole bool) {
+	o.Refs.Add(1)
+	if now := o.state(t.Store); now != 0 { // as it is in a new tensor
+		t.SeenState.Store(now)
 	}
 	if whole {
 		t.own.Store(o)
 	} else {
-		t.of = o
+		t.ViewOrigin = o
 	}
 }
 
 // leaveOrigin makes a view a tensor of its own, as far as gradients are concerned: it becomes a leaf, which was computed from nothing
 // that its origin knows. Views that are made of it from now on have it as their origin.
 func (t *Tensor) leaveOrigin() {
-	if o := t.of; o != nil {
-		t.of, t.viewed = nil, false // it has no history
-		t.seen.Store(0)
-		o.release()
+	if o := t.ViewOrigin; o != nil {
+		t.ViewOrigin, t.IsView = nil, false // it has no history
+		t.SeenState.Store(0)
+		o.Release()
 	}
 }
 
-// release drops the reference of a tensor.
-func (o *origin) release() {
-	if o.refs.Add(-1) > 0 {
+// Release drops the reference of a tensor.
+func (o *Origin) Release() {
+	if o.Refs.Add(-1) > 0 {
 		return
 	}
-	rt, from := o.ctx.rt, o.from
-	o.ctx, o.from = nil, nil
-	o.epoch.Store(0)
+	rt, from := o.Context.Runtime, o.From
+	o.Context, o.From = nil, nil
+	o.Epoch.Store(0)
 	o.asked.Store(0)
 	rt.origins.Put(o)
 	if from != nil {
-		from.node.release()
+		from.Node.Release()
 	}
 }
 
-// latest is the history of the tensor, which another tensor of the same origin may have changed.
-func (t *Tensor) latest() *history {
-	if o := t.origin(); o != nil && t.seen.Load() != o.state(t.store) {
+// LatestHistory is the history of the tensor, which another tensor of the same origin may have changed.
+func (t *Tensor) LatestHistory() *History {
+	if o := t.Origin(); o != nil && t.SeenState.Load() != o.state(t.Store) {
 		t.refresh(o)
 	}
-	return t.history.Load()
+	return t.History.Load()
 }
 
 // refresh takes the history of the tensor from its origin. A view that retains its gradient goes on to do so, because what is computed
 // from it does not depend on what it was.
-func (t *Tensor) refresh(o *origin) {
-	old := t.history.Load()
-	retains := t.of != nil && old != nil && old.retains()
-	o.mu.Lock()
-	now := o.state(t.store)
+func (t *Tensor) refresh(o *Origin) {
+	old := t.History.Load()
+	retains := t.ViewOrigin != nil && old != nil && old.Retains()
+	o.Mu.Lock()
+	now := o.state(t.Store)
 	h, other := o.historyOf(t)
-	t.seen.Store(now)
-	o.mu.Unlock()
+	t.SeenState.Store(now)
+	o.Mu.Unlock()
 	if other {
 		if h != nil && retains {
-			h.retain()
+			h.Retain()
 		}
 		t.exchange(h) // without the lock: nodes that end may call functions of the caller
 	}
@@ -158,81 +157,81 @@ func (t *Tensor) refresh(o *origin) {
 //
 // Also that of a view of everything is its own: what is computed from the origin does not depend on the view, its hooks and whether it
 // is stopped.
-func (o *origin) historyOf(t *Tensor) (h *history, other bool) {
-	old := t.history.Load()
+func (o *Origin) historyOf(t *Tensor) (h *History, other bool) {
+	old := t.History.Load()
 	switch {
-	case t.of == nil:
-		if old == o.from {
+	case t.ViewOrigin == nil:
+		if old == o.From {
 			return nil, false
 		}
-		return o.from.held(), true
-	case old != nil && (old.node.leaf || old.opaque):
+		return o.From.held(), true
+	case old != nil && (old.Node.Leaf || old.Opaque):
 		return nil, false
-	case uint32(t.seen.Load()) == o.epoch.Load() && (old == nil || !old.node.isSpent()):
+	case uint32(t.SeenState.Load()) == o.Epoch.Load() && (old == nil || !old.Node.isSpent()):
 		return nil, false
-	case o.from == nil:
+	case o.From == nil:
 		return nil, old != nil
-	case o.from.isStopped() && old == nil: // it was made of a tensor that asks for nothing
+	case o.From.IsStopped() && old == nil: // it was made of a tensor that asks for nothing
 		return nil, false
 	}
-	h = &history{node: o.read(t)}
-	if old != nil && old.isStopped() {
+	h = &History{Node: o.read(t)}
+	if old != nil && old.IsStopped() {
 		h.stop(true)
 	}
 	return h, true
 }
 
 // held is the history with a further reference to its node; nil for nil.
-func (h *history) held() *history {
+func (h *History) held() *History {
 	if h != nil {
-		h.node.refs.Add(1)
+		h.Node.Refs.Add(1)
 	}
 	return h
 }
 
 // isSpent reports whether a backward pass has gone through the node and did not keep it.
-func (n *node) isSpent() bool { return n.spent.Load() }
+func (n *Node) isSpent() bool { return n.spent.Load() }
 
-// set replaces the history, with a reference to its node that the origin takes over.
-func (o *origin) set(h *history) {
-	o.mu.Lock()
-	old := o.from
+// SetHistory replaces the history, with a reference to its node that the origin takes over.
+func (o *Origin) SetHistory(h *History) {
+	o.Mu.Lock()
+	old := o.From
 	if old == h {
-		o.mu.Unlock()
+		o.Mu.Unlock()
 	} else {
-		o.from = h
-		o.mu.Unlock()
+		o.From = h
+		o.Mu.Unlock()
 	}
 	if old != nil {
-		old.node.release()
+		old.Node.Release()
 	}
 }
 
-// hold is the history with a reference to its node; nil where there is none.
-func (o *origin) hold() *history {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.from.held()
+// HoldHistory is the history with a reference to its node; nil where there is none.
+func (o *Origin) HoldHistory() *History {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	return o.From.held()
 }
 
-// asks is the history where the origin asks for gradients, else nil. The answer is for the caller to look at, and not to keep.
-func (o *origin) asks() *history {
+// AskedHistory is the history where the origin asks for gradients, else nil. The answer is for the caller to look at, and not to keep.
+func (o *Origin) AskedHistory() *History {
 	if o == nil {
 		return nil
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.from == nil || o.from.isStopped() {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	if o.From == nil || o.From.IsStopped() {
 		return nil
 	}
-	return o.from
+	return o.From
 }
 
-// isNewerThan reports whether the origin was computed after so many nodes were made. Leaves are not computed.
-func (o *origin) isNewerThan(nodes uint64) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.from != nil && o.from.node.seq > nodes && !o.from.node.leaf
+// IsNewerThan reports whether the origin was computed after so many nodes were made. Leaves are not computed.
+func (o *Origin) IsNewerThan(nodes uint64) bool {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	return o.From != nil && o.From.Node.Seq > nodes && !o.From.Node.Leaf
 }
 
 // wrote notes that a call has written into t, which has computed its elements as h says: nil for a constant. The whole has a new
@@ -242,48 +241,48 @@ func (o *origin) isNewerThan(nodes uint64) bool {
 // stays as it is: views may ask that were made before it was stopped.
 //
 // The whole of before is read and replaced under one lock: calls on several goroutines may write into parts of it at a time.
-func (o *origin) wrote(t *Tensor, h *history) {
-	o.mu.Lock()
-	old, before := o.from, o.from
-	stopped := before != nil && before.isStopped()
+func (o *Origin) wrote(t *Tensor, h *History) {
+	o.Mu.Lock()
+	old, before := o.From, o.From
+	stopped := before != nil && before.IsStopped()
 	if stopped && h != nil {
 		before = nil
 	}
 	switch {
-	case o.covers(t):
-		o.from = h.held()
+	case o.Covers(t):
+		o.From = h.held()
 	case before != nil || h != nil:
-		o.from = &history{node: o.replaced(t, before.held(), h)}
-		o.from.stop(stopped && h == nil)
+		o.From = &History{Node: o.replaced(t, before.held(), h)}
+		o.From.stop(stopped && h == nil)
 	default:
 		old = nil // it stays
 	}
-	o.epoch.Add(1)
-	o.mu.Unlock()
+	o.Epoch.Add(1)
+	o.Mu.Unlock()
 	if old != nil { // without the lock: nodes that end may call functions of the caller
-		old.node.release()
+		old.Node.Release()
 	}
 }
 
-// matters reports whether the gradient of something depends on what is written into parts of the origin: it asks, or it does not and views
+// Matters reports whether the gradient of something depends on what is written into parts of the origin: it asks, or it does not and views
 // do that were made before.
-func (o *origin) matters() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.from != nil && (!o.from.isStopped() || o.asked.Load() > 0 && !o.from.node.leaf)
+func (o *Origin) Matters() bool {
+	o.Mu.Lock()
+	defer o.Mu.Unlock()
+	return o.From != nil && (!o.From.IsStopped() || o.asked.Load() > 0 && !o.From.Node.Leaf)
 }
 
-// covers reports whether t shows all elements of the origin, in their order.
-func (o *origin) covers(t *Tensor) bool {
-	return t.offset == o.offset && t.Layout == o.Layout
+// Covers reports whether t shows all elements of the origin, in their order.
+func (o *Origin) Covers(t *Tensor) bool {
+	return t.Offset == o.Offset && t.Layout == o.Layout
 }
 
 // part is the layout of t in a contiguous tensor like the origin, as attributes of as_strided.
-func (o *origin) part(t *Tensor) op.Attrs {
+func (o *Origin) part(t *Tensor) op.Attrs {
 	ints := func(v []int64) op.Value { return op.Value{Kind: op.Ints, Ints: slices.Clone(v)} }
 	return op.Attrs{
 		op.AsStridedShape: ints(t.Shape.Slice()), op.AsStridedStride: ints(t.Strides[:t.Rank]),
-		op.AsStridedOffset: {Kind: op.Int, I: t.offset - o.offset},
+		op.AsStridedOffset: {Kind: op.Int, I: t.Offset - o.Offset},
 	}
 }
 
@@ -291,251 +290,142 @@ func (o *origin) part(t *Tensor) op.Attrs {
 // them nodes of the graph.
 
 // read is a node with one result, the part of the origin that t shows. mu is held.
-func (o *origin) read(t *Tensor) *node {
+func (o *Origin) read(t *Tensor) *Node {
 	part := o.part(t)
 	if t.MayOverlap() { // the gradients of an element that is shown twice add up, as the rule of as_strided does
-		n := newNode(strided, part)
-		n.in, n.out = []kept{o.kept(o.from.held())}, []kept{typeOf(t)}
-		n.refs.Store(1)
+		n := NewNode(StridedRow, part)
+		n.In, n.Out = []NodeValue{o.kept(o.From.held())}, []NodeValue{typeOf(t)}
+		n.Refs.Store(1)
 		return n
 	}
-	all := o.Shape // the origin may be gone by then
-	n := newFunction(func(b *backward, _ *node, of []*Tensor) ([]*Tensor, error) {
-		c := b.rt.In(b.mode)
-		whole, err := b.filled(0, of[0].dtype, &all, of[0].store.ctx)
-		if err == nil {
-			err = c.writePart(whole, part, of[0], b.on)
-		}
-		return []*Tensor{whole}, err
-	})
-	n.in, n.out = []kept{o.kept(o.from.held())}, []kept{typeOf(t)}
+	n := newKindNode(PartReadNode, part)
+	n.In, n.Out = []NodeValue{o.kept(o.From.held())}, []NodeValue{typeOf(t)}
 	return n
 }
 
-// readsOrigin reports whether the history of a view of the tensor may be that of a part of its origin: where what computed the
+// ReadsOrigin reports whether the history of a view of the tensor may be that of a part of its origin: where what computed the
 // tensor is what computed the origin.
-func (t *Tensor) readsOrigin() bool {
-	o := t.ensureOrigin()
-	h := t.asks()
-	return h != nil && !h.node.leaf && !h.opaque && o.IsContiguous() && o.asks() != nil
+func (t *Tensor) ReadsOrigin() bool {
+	o := t.EnsureOrigin()
+	h := t.AskedHistory()
+	return h != nil && !h.Node.Leaf && !h.Opaque && o.IsContiguous() && o.AskedHistory() != nil
 }
 
-// recordPart makes the tensor, a new view, a part of its origin.
-func (t *Tensor) recordPart() {
-	o := t.origin()
-	o.mu.Lock()
+// RecordPart makes the tensor, a new view, a part of its origin.
+func (t *Tensor) RecordPart() {
+	o := t.Origin()
+	o.Mu.Lock()
 	n := o.read(t)
-	o.mu.Unlock()
-	t.exchange(&history{node: n})
+	o.Mu.Unlock()
+	t.exchange(&History{Node: n})
 }
 
 // replaced is a node with one result, the origin with the part that t shows replaced; mu is held. old and value are the histories of the origin
 // before and of what was written, with a reference to the node of old, which it takes over; nil for what asks for nothing.
-func (o *origin) replaced(t *Tensor, old, value *history) *node {
-	part := o.part(t)
-	n := newFunction(func(b *backward, n *node, of []*Tensor) (dx []*Tensor, err error) {
-		return b.throughPart(n, part, of[0])
-	})
-	n.in, n.out = []kept{o.kept(old), typeOf(t)}, []kept{o.kept(nil)}
-	n.in[1].from = value.held()
+func (o *Origin) replaced(t *Tensor, old, value *History) *Node {
+	n := newKindNode(PartWriteNode, o.part(t))
+	n.In, n.Out = []NodeValue{o.kept(old), typeOf(t)}, []NodeValue{o.kept(nil)}
+	n.In[1].From = value.held()
 	return n
 }
 
-// throughPart computes the gradients of the whole, which has none where the part is, and of the part, which has what is there.
-func (b *backward) throughPart(n *node, part op.Attrs, dy *Tensor) (dx []*Tensor, err error) {
-	dx = []*Tensor{nil, nil}
-	defer func() {
-		if err != nil {
-			b.rt.freeAll(dx)
-			dx = nil
-		}
-	}()
-	c := b.rt.In(b.mode)
-	whole, err := c.copied(dy, b.on)
-	if err != nil {
-		return nil, err
-	}
-	dx[0] = whole
-	if b.wanted(&n.in[1]) {
-		shown, err := c.Call(strided, []Operand{{Tensor: whole}}, slices.Clone(part), nil, b.on)
-		if err != nil {
-			return dx, err
-		}
-		dx[1], err = c.copied(shown[0], b.on)
-		c.Free(shown[0].handle)
-		if err != nil {
-			return dx, err
-		}
-	}
-	if !b.wanted(&n.in[0]) {
-		b.rt.Free(whole.handle)
-		dx[0] = nil
-		return dx, nil
-	}
-	zero, err := b.filled(0, dy.dtype, &shape.Shape{}, dy.store.ctx)
-	if err != nil {
-		return dx, err
-	}
-	defer b.rt.Free(zero.handle)
-	return dx, c.writePart(whole, part, zero, b.on)
-}
-
-// writePart writes a value into a part of a contiguous tensor.
-func (c Caller) writePart(whole *Tensor, part op.Attrs, value *Tensor, on *Stream) error {
-	shown, err := c.Call(strided, []Operand{{Tensor: whole}}, slices.Clone(part), nil, on)
-	if err != nil {
-		return err
-	}
-	defer c.Free(shown[0].handle)
-	return c.CallInto(assign, []Operand{{Tensor: value}}, nil, shown[0], on)
-}
-
-func (b *backward) filled(value float64, d dtype.DType, s *shape.Shape, ctx *Context) (*Tensor, error) {
-	c := calculator{rt: b.rt, ctx: ctx, on: b.on}
-	defer c.free()
-	calls := op.Calls{Calculator: &c}
-	made := calls.Full(c.push(operandVar{Type: op.Type{DType: d, Shape: *s}}), value)
-	if calls.Err != nil {
-		return nil, calls.Err
-	}
-	return c.take(made)
-}
-
-// copied is a contiguous copy.
-func (c Caller) copied(t *Tensor, on *Stream) (*Tensor, error) {
-	made, err := c.Call(assign, []Operand{{Tensor: t}}, nil, nil, on)
-	if err != nil {
-		return nil, err
-	}
-	return made[0], nil
-}
-
 // kept describes the origin as an operand or a result of a node.
-func (o *origin) kept(from *history) kept {
-	k := kept{ctx: o.ctx, from: from}
+func (o *Origin) kept(from *History) NodeValue {
+	k := NodeValue{Context: o.Context, From: from}
 	k.DType, k.Shape = o.dtype, o.Shape
 	return k
 }
 
 // typeOf describes a tensor, whose values are not kept.
-func typeOf(t *Tensor) (k kept) {
-	k.of(t, false)
+func typeOf(t *Tensor) (k NodeValue) {
+	k.Describe(t, false)
 	return k
 }
 
-// newFunction is a node with a gradient of the runtime's own, which one history will name.
-func newFunction(through func(b *backward, n *node, of []*Tensor) ([]*Tensor, error)) *node {
-	n := newNode(nil, nil)
-	n.custom = &Function{through: through}
-	n.custom.refs.Store(1)
-	n.refs.Store(1)
+// newKindNode is a node of a kind, which one history will name.
+func newKindNode(kind nodeKind, part op.Attrs) *Node {
+	n := NewNode(nil, part)
+	n.Kind = kind
+	n.Refs.Store(1)
 	return n
 }
 
-// strided is the operator that makes a view of any layout.
-var strided = op.ByID(op.IDAsStrided)
+// StridedRow is the operator that makes a view of any layout.
+var StridedRow = op.ByID(op.IDAsStrided)
 
 // The one question of every writer.
 
-// changing is asked before a call writes into out: about calls that write their result (callInto), and the results of programs. What
-// is recorded of the operands is what they are before the call.
-//
-// It refuses, while gradients are recorded, what Paddle and PyTorch refuse: a leaf that asks for gradients, and a view of one. A leaf
-// that changes would make its gradient that of a value which is gone. Further it refuses views that a function of the caller has made
-// of its operand, and, where gradients would have to pass between them, views of another dtype and those of tensors that are not
-// contiguous, which have no layout of their own in a gradient.
-func (rt *Runtime) changing(row *op.Row, in []Operand, at op.Attrs, out *Tensor, mode Mode) (c change, err error) {
-	h := out.asks()
-	if old := out.history.Load(); h == nil && old != nil && !old.node.leaf {
-		c.stale = true
-	}
-	if c.recording = mode.has(Recording); !c.recording {
-		return c, nil
-	}
-	asked, err := records(row, in, mode)
-	if err != nil {
-		return c, err
-	}
-	o := out.origin()
-	whole := o.asks()
-	switch {
-	case h != nil && h.node.leaf:
-		return c, status.Errorf(status.Invalid, "[%s] the output is a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
-	case whole != nil && whole.node.leaf:
-		return c, status.Errorf(status.Invalid, "[%s] the output is a view of a leaf that asks for gradients; want no_grad() to change it in place, or a new tensor", row.Name)
-	case h != nil && h.opaque:
-		return c, status.Errorf(status.Unsupported, "[%s] the output is what a PyLayer returns and shares memory with its operand; want a copy to change", row.Name)
-	case asked && differentiable(out.dtype) && (o == nil && out.viewed || o != nil && o.bits):
-		return c, status.Errorf(status.Unsupported, "[%s] the output is a view of a tensor of another dtype, whose gradient would be lost; want that tensor changed", row.Name)
-	case (asked || whole != nil) && o != nil && o.refs.Load() > 1 && !o.IsContiguous():
-		return c, status.Errorf(status.Unsupported, "[%s] the output is, or has, a view of a tensor that is not contiguous, and gradients cannot pass between them; want x.contiguous() first", row.Name)
-	}
-	if !asked || !differentiable(out.dtype) {
-		switch {
-		case o != nil && !o.covers(out):
-			c.constant = o.matters()
-		case h != nil:
-			c.node = rt.overwritten(out)
-		}
-		return c, nil
-	}
-	if row.Grad.Rule == nil {
-		return c, withoutGradient(row.Name)
-	}
-	c.node = newNode(row, slices.Clone(at))
-	c.node.keepOperands(in)
-	c.node.refs.Add(1)
-	return c, nil
-}
-
-// done records a change that was submitted.
+// Done records a change that was submitted.
 //
 // The version counts every write, recorded or not: also those under no_grad make older values stale.
-func (c *change) done(out *Tensor) {
-	out.store.version.Add(1)
-	c.counted(out)
+func (c *Change) Done(out *Tensor) {
+	out.Store.Version.Add(1)
+	c.RecordCounted(out)
 }
 
-// counted is done for a change that is counted already, as a trace counts those of all views.
-func (c *change) counted(out *Tensor) {
+// RecordCounted is done for a change that is counted already, as a trace counts those of all views.
+func (c *Change) RecordCounted(out *Tensor) {
 	switch {
-	case c.node != nil:
-		c.node.keepResult(0, out)
-		out.written(&history{node: c.node})
-	case c.constant:
-		o := out.origin()
+	case c.Node != nil:
+		c.Node.KeepResult(0, out)
+		out.WrittenAs(&History{Node: c.Node})
+	case c.Constant:
+		o := out.Origin()
 		o.wrote(out, nil)
-		if h := o.hold(); h != nil {
-			out.store.rewritten(h)
-			h.node.release()
+		if h := o.HoldHistory(); h != nil {
+			out.Store.rewritten(h)
+			h.Node.Release()
 		}
-	case c.stale:
-		if o := out.origin(); o != nil && c.recording { // its views end as well
+	case c.Stale:
+		if o := out.Origin(); o != nil && c.Recording { // its views end as well
 			o.wrote(out, nil)
 		}
-		out.forget()
+		out.ForgetHistory()
 	}
 }
 
-// written gives a tensor the history of elements that were written into it, and tells its origin.
+// WrittenAs gives a tensor the history of elements that were written into it, and tells its origin.
 //
 // A view takes its history from the origin when it is next asked, as the other views do: what is computed from it depends on the
 // tensor that was written to.
-func (t *Tensor) written(h *history) {
-	t.store.rewritten(h)
-	t.inherit(h)
-	if o := t.origin(); o != nil {
+func (t *Tensor) WrittenAs(h *History) {
+	t.Store.rewritten(h)
+	t.InheritHistory(h)
+	if o := t.Origin(); o != nil {
 		o.wrote(t, h)
-		if t.of == nil {
-			t.seen.Store(o.state(t.store))
+		if t.ViewOrigin == nil {
+			t.SeenState.Store(o.state(t.Store))
 		}
 	}
 }
 
 // rewritten notes that memory has elements with another history, so that programs which have captured it are traced anew. That
 // matters to memory alone: what is traced has no program yet.
-func (st *storage) rewritten(h *history) {
-	if st.traced == nil && h != nil {
-		st.asked.Add(h.mark())
+func (st *Storage) rewritten(h *History) {
+	if st.Traced == nil && h != nil {
+		st.Asked.Add(h.mark())
 	}
+}
+
+// Change is a call that writes into a tensor, from before it runs until it has.
+type Change struct {
+	Node      *Node // nil: not recorded
+	Recording bool
+	Constant  bool // a part of an origin whose gradient matters gets elements that ask for none
+	Stale     bool // the tensor has a history and asks for no gradient: it ends, because it is that of other contents
+}
+
+// Drop ends a change that may not have run.
+func (c *Change) Drop() {
+	if c.Node != nil {
+		c.Node.Release()
+	}
+}
+
+// OverwrittenNode is the node of a tensor whose new contents do not depend on the old ones: these get the gradient 0. The tensor
+// goes on to ask for gradients, so that a program in which it happens to be constant runs as before, as in Paddle.
+func (rt *Runtime) OverwrittenNode(out *Tensor) *Node {
+	n := newKindNode(overwriteNode, nil)
+	n.KeepOperands([]Operand{{Tensor: out}})
+	return n
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/core/tape"
 )
 
 // TestViewsOnThreads: goroutines write through views of one tensor, each into a part of its own, while others make views, read them and
@@ -16,7 +18,7 @@ import (
 func TestViewsOnThreads(t *testing.T) {
 	w := newWorld(t)
 	const parts, rounds = 6, 40
-	recording := w.rt.In(runtime.Recording)
+	recording := eager.In(w.rt, runtime.Recording)
 	x, y := w.leaf(w.cpu, filled(parts, 2)...), w.leaf(w.cpu, filled(parts, 3)...)
 	whole := w.record("multiply", []runtime.Operand{{Tensor: x}, {Value: op.Value{Kind: op.Int, I: 5}}})
 	at := func(of *runtime.Tensor, i int) *runtime.Tensor {
@@ -44,7 +46,7 @@ func TestViewsOnThreads(t *testing.T) {
 				assert.NoError(t, err)
 				sum := w.record("add", []runtime.Operand{{Tensor: v}, {Tensor: same}})
 				assert.True(t, sum.Asks())
-				found, err := w.rt.Backward(&runtime.Pass{Of: one(sum), To: one(x), Keep: true}, nil)
+				found, err := tape.Backward(w.rt, &tape.Pass{Of: one(sum), To: one(x), Keep: true}, nil)
 				assert.NoError(t, err)
 				for _, g := range found {
 					if g != nil {
@@ -59,7 +61,7 @@ func TestViewsOnThreads(t *testing.T) {
 	}
 	wg.Wait()
 	total := w.record("multiply", []runtime.Operand{{Tensor: whole}, {Value: op.Value{Kind: op.Int, I: 7}}})
-	w.backward(runtime.Pass{Of: one(total)})
+	w.backward(tape.Pass{Of: one(total)})
 	require.Equal(t, []float32{0, 35, 0, 35, 0, 35}, w.gradient(x))
 	require.Equal(t, []float32{7, 0, 7, 0, 7, 0}, w.gradient(y))
 	for _, u := range []*runtime.Tensor{total, whole, x, y} {
@@ -72,7 +74,7 @@ func TestViewsOnThreads(t *testing.T) {
 func TestGradientThatShowsItsOwnTensor(t *testing.T) {
 	for name, use := range map[string]func(w *world, y *runtime.Tensor) error{
 		"read": func(w *world, y *runtime.Tensor) error {
-			g, err := y.Gradient()
+			g, err := tape.Gradient(y)
 			if err == nil && g == nil {
 				t.Error("read: no gradient")
 			}
@@ -82,17 +84,17 @@ func TestGradientThatShowsItsOwnTensor(t *testing.T) {
 			}
 			return err
 		},
-		"clear": func(_ *world, y *runtime.Tensor) error { return y.ZeroGradient() },
+		"clear": func(_ *world, y *runtime.Tensor) error { return tape.ZeroGradient(y) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			recording := w.rt.In(runtime.Recording)
+			recording := eager.In(w.rt, runtime.Recording)
 			x := w.leaf(w.cpu, 1, 2, 3)
 			y := w.record("multiply", []runtime.Operand{{Tensor: x}, {Value: op.Value{Kind: op.Int, I: 2}}})
-			require.NoError(t, y.Retain())
+			require.NoError(t, tape.Retain(y))
 			v, err := recording.Index(y, []runtime.IndexItem{{Kind: runtime.IndexSlice, Has: 3, Start: 0, Stop: 1}}, nil)
 			require.NoError(t, err)
-			w.backward(runtime.Pass{Of: one(y), Dy: one(y), Again: true})
+			w.backward(tape.Pass{Of: one(y), Dy: one(y), Again: true})
 			from, err := recording.Index(x, []runtime.IndexItem{{Kind: runtime.IndexSlice, Has: 3, Start: 1, Stop: 2}}, nil)
 			require.NoError(t, err)
 			require.NoError(t, recording.CallInto(op.MustByName("assign"), []runtime.Operand{{Tensor: from}}, nil, v, nil))

@@ -11,6 +11,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -83,7 +85,7 @@ func TestPatternsAreAsAccurateAsTheirRows(t *testing.T) {
 		w := &world{T: t, rt: rt}
 		w.cpu, _ = rt.Context(place.CPU)
 		b := graph.NewBuilder()
-		p := w.cpu.NewProgram(b.Build(expressions(t, b, b.Input(typed(dtype.Float32, b.Symbol(), 5)))...))
+		p := execute.New(w.cpu, b.Build(expressions(t, b, b.Input(typed(dtype.Float32, b.Symbol(), 5)))...))
 		in := w.f32(w.cpu, lines, 4, 5)
 		out := w.run(p, in)
 		for i := range out {
@@ -115,7 +117,7 @@ func BenchmarkPatterns(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/recognised=%t", name, off == 0), func(b *testing.B) {
 				rt, c := cpuWithout(b, off)
 				g := graph.NewBuilder()
-				p := c.NewProgram(g.Build(expressions(b, g, g.Input(typed(dtype.Float32, 256, 768)))[i]))
+				p := execute.New(c, g.Build(expressions(b, g, g.Input(typed(dtype.Float32, 256, 768)))[i]))
 				defer p.Close()
 				r, bytes := rand.New(rand.NewPCG(1, 2)), []byte(nil)
 				for range 256 * 768 {
@@ -159,7 +161,7 @@ func TestAttentionNeedsAKernel(t *testing.T) {
 			}
 			q := b.Input(typed(dtype.Float32, 1, 2, 2))
 			scores := call("matmul", op.Attrs{{Kind: op.Bool}, {Kind: op.Bool, I: 1}}, q, q)
-			p := w.cpu.NewProgram(b.Build(call("matmul", nil, call("softmax", nil, scores), q)))
+			p := execute.New(w.cpu, b.Build(call("matmul", nil, call("softmax", nil, scores), q)))
 			in := w.f32(w.cpu, []float32{1, 0, 0, 1}, 1, 2, 2)
 			out := w.run(p, in)
 			share := float32(1 / (1 + math.Exp(-1)))
@@ -215,7 +217,7 @@ func TestAttentionInTermsOfOtherRows(t *testing.T) {
 					in[3] = call("greater_than", nil, in[3], b.Scalar(double(0)))
 				}
 				y := call("attention", op.Attrs{double(0.5), {Kind: op.Bool, I: int64(form % 2)}}, in...)
-				p := w.cpu.NewProgram(b.Build(call("cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float32)}}, y)))
+				p := execute.New(w.cpu, b.Build(call("cast", op.Attrs{{Kind: op.DType, I: int64(dtype.Float32)}}, y)))
 				given := []*runtime.Tensor{
 					w.f32(w.cpu, q, 2, 4, 5, 8), w.f32(w.cpu, k, 2, 2, 7, 8), w.f32(w.cpu, v, 2, 2, 7, 3), w.f32(w.cpu, mask, 5, 7),
 				}
@@ -241,7 +243,7 @@ func eagerAttention(w *world, d dtype.DType, form int, given []*runtime.Tensor) 
 	call := func(name string, at op.Attrs, in ...runtime.Operand) runtime.Operand {
 		full := make(op.Attrs, len(op.MustByName(name).Attrs))
 		copy(full, at)
-		out, err := w.rt.Call(op.MustByName(name), in, full, nil, nil)
+		out, err := eager.Call(w.rt, op.MustByName(name), in, full, nil, nil)
 		require.NoError(w, err)
 		made = append(made, out...)
 		return runtime.Operand{Tensor: out[0]}

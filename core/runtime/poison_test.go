@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -53,10 +54,10 @@ func TestFailuresFollowTheData(t *testing.T) {
 			on := streams[rng.IntN(len(streams))]
 			if target := rng.IntN(2 * len(vars)); target < len(vars) {
 				fate.tensor = vars[target].tensor
-				require.NoError(t, w.rt.CallInto(larger, of(x.tensor, y.tensor), nil, fate.tensor, on))
+				require.NoError(t, eager.CallInto(w.rt, larger, of(x.tensor, y.tensor), nil, fate.tensor, on))
 				vars[target] = fate
 			} else {
-				z, err := w.rt.Binary(larger, runtime.Operand{Tensor: x.tensor}, runtime.Operand{Tensor: y.tensor}, on)
+				z, err := eager.Binary(w.rt, larger, runtime.Operand{Tensor: x.tensor}, runtime.Operand{Tensor: y.tensor}, on)
 				require.NoError(t, err)
 				fate.tensor = z
 				vars = append(vars, fate)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -85,15 +86,15 @@ func TestProfile(t *testing.T) {
 			require.NoError(t, rt.StartProfile(profile.Options{Shapes: true, Memory: true}))
 			var made []*runtime.Tensor
 			keep := func(t *runtime.Tensor, e error) { made, err = append(made, t), e }
-			keep(rt.Unary(exp, x, nil)) // without a graph
+			keep(eager.Unary(rt, exp, x, nil)) // without a graph
 			require.NoError(t, err)
-			keep(rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil))
+			keep(eager.Binary(rt, add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, nil))
 			require.NoError(t, err)
-			keep(rt.Binary(add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, nil)) // with a cast and a broadcast
+			keep(eager.Binary(rt, add, runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, nil)) // with a cast and a broadcast
 			require.NoError(t, err)
-			list, err := rt.Call(add, []runtime.Operand{{Tensor: x}, {Tensor: x}}, nil, nil, nil)
+			list, err := eager.Call(rt, add, []runtime.Operand{{Tensor: x}, {Tensor: x}}, nil, nil, nil)
 			require.NoError(t, err)
-			require.NoError(t, rt.CallInto(exp, []runtime.Operand{{Tensor: x}}, nil, list[0], nil))
+			require.NoError(t, eager.CallInto(rt, exp, []runtime.Operand{{Tensor: x}}, nil, list[0], nil))
 			for _, t := range append(made, list...) {
 				rt.Free(t.Handle())
 			}
@@ -180,7 +181,7 @@ func step(rt *runtime.Runtime, c *runtime.Context, s *runtime.Stream) error {
 	if err := x.Write(make([]byte, 256)); err != nil {
 		return err
 	}
-	y, err := rt.Binary(op.ByID(op.IDAdd), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, s)
+	y, err := eager.Binary(rt, op.ByID(op.IDAdd), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: x}, s)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -42,7 +43,7 @@ func BenchmarkProgram(b *testing.B) {
 		for _, nodes := range []int{1, 100} {
 			b.Run(fmt.Sprintf("groups=%t/nodes=%d", off == 0, nodes), func(b *testing.B) {
 				rt, c := cpuWithout(b, off)
-				p := c.NewProgram(sums(b, nodes, 8))
+				p := execute.New(c, sums(b, nodes, 8))
 				defer p.Close()
 				x, err := rt.FromHost(c, dtype.Float32, typed(dtype.Float32, 8).Shape, make([]byte, 32))
 				require.NoError(b, err)
@@ -69,7 +70,7 @@ func BenchmarkPrepare(b *testing.B) {
 			g := sums(b, nodes, -1, 8)
 			for b.Loop() {
 				n++ // a size that was not compiled yet
-				p := c.NewProgram(g)
+				p := execute.New(c, g)
 				require.NoError(b, p.Prepare([]op.Type{typed(dtype.Float32, n, 8), typed(dtype.Float32, n, 8)}))
 				p.Close()
 			}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -216,7 +218,7 @@ func oneOf2[T any](r *rand.Rand, a, b T) T {
 
 // bytes reads a tensor.
 func (w *world) bytes(t *runtime.Tensor) []byte {
-	b := make([]byte, t.Layout.Numel()*t.DType().Size())
+	b := make([]byte, t.Layout.Numel()*t.DType.Size())
 	require.NoError(w, t.Read(b))
 	return b
 }
@@ -244,7 +246,7 @@ func (w *world) oneByOne(c *runtime.Context, g *drawn, in []*runtime.Tensor) (ou
 		for _, v := range n.In {
 			operands = append(operands, values[v])
 		}
-		ts, err := w.rt.Call(n.Row, operands, append(op.Attrs(nil), n.Attrs...), c, nil)
+		ts, err := eager.Call(w.rt, n.Row, operands, append(op.Attrs(nil), n.Attrs...), c, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -261,11 +263,11 @@ func (w *world) oneByOne(c *runtime.Context, g *drawn, in []*runtime.Tensor) (ou
 
 // describe is a tensor as text, bit for bit.
 func (w *world) describe(t *runtime.Tensor) string {
-	return fmt.Sprintf("%s%s %x", t.DType(), &t.Shape, w.bytes(t))
+	return fmt.Sprintf("%s%s %x", t.DType, &t.Shape, w.bytes(t))
 }
 
 // agree runs a program and the calls of its graph from the same random numbers.
-func (w *world) agree(p *runtime.Program, g *drawn, in []*runtime.Tensor) {
+func (w *world) agree(p *execute.Program, g *drawn, in []*runtime.Tensor) {
 	c := p.Context()
 	c.Seed(11)
 	out, err := p.Run(in, nil)
@@ -287,12 +289,12 @@ func (w *world) agree(p *runtime.Program, g *drawn, in []*runtime.Tensor) {
 }
 
 // again runs a program once more, from the same random numbers, into the tensors that it has made, after they were overwritten.
-func (w *world) again(p *runtime.Program, in, out []*runtime.Tensor, want []string) {
+func (w *world) again(p *execute.Program, in, out []*runtime.Tensor, want []string) {
 	for _, t := range out {
-		require.NoError(w, t.Write(bytes.Repeat([]byte{1}, int(t.Layout.Numel()*t.DType().Size()))))
+		require.NoError(w, t.Write(bytes.Repeat([]byte{1}, int(t.Layout.Numel()*t.DType.Size()))))
 	}
 	p.Context().Seed(11)
-	require.NoError(w, w.rt.In(0).RunInto(p, in, out, nil))
+	require.NoError(w, execute.RunInto(eager.In(w.rt, 0), p, in, out, nil))
 	for i, t := range out {
 		require.Equal(w, want[i], w.describe(t), "output %d in place of\n%s", i, p)
 	}
@@ -315,7 +317,7 @@ func TestRandomProgramsByPasses(t *testing.T) {
 			grouped, arena := 0, int64(0)
 			for range rounds {
 				g := randomGraph(r, 1+r.IntN(60))
-				p := w.cpu.NewProgram(g.Graph)
+				p := execute.New(w.cpu, g.Graph)
 				for _, n := range []int64{0, 1, 7, 1031} {
 					var in []*runtime.Tensor
 					for _, t := range []op.Type{typed(dtype.Float32, n, 4), typed(dtype.Int32, n, 4), typed(dtype.Float32, 4)} {
@@ -361,7 +363,7 @@ func testRandomPrograms(t *testing.T, rounds int, mps device.Device) {
 	for i := range rounds {
 		g := randomGraph(r, 1+r.IntN(60))
 		c := []*runtime.Context{w.mps, w.cpu}[i%2]
-		p := c.NewProgram(g.Graph)
+		p := execute.New(c, g.Graph)
 		for range 3 {
 			n := int64(r.IntN(6))
 			var in []*runtime.Tensor
@@ -405,7 +407,7 @@ func TestUnsupportedPrograms(t *testing.T) {
 		require.NoError(t, err)
 		z, err := b.Call(op.MustByName("exp"), y, nil)
 		require.NoError(t, err)
-		p := c.NewProgram(b.Build(z...))
+		p := execute.New(c, b.Build(z...))
 		in := w.f32(c, []float32{1, 2}, 2)
 		for range 2 {
 			_, err = p.Run([]*runtime.Tensor{in}, nil)

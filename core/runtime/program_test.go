@@ -14,6 +14,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/program"
@@ -56,7 +58,7 @@ func (w *world) filled(c *runtime.Context, value float32, dims ...int64) *runtim
 }
 
 // runChain runs a program of chain on n rows and holds the result against what it has to be.
-func (w *world) runChain(p *runtime.Program, n, side int64, on *runtime.Stream) error {
+func (w *world) runChain(p *execute.Program, n, side int64, on *runtime.Stream) error {
 	x, y := w.filled(p.Context(), 1, n, side), w.filled(p.Context(), 3, side)
 	out, err := p.Run([]*runtime.Tensor{x, y}, on)
 	w.rt.Free(x.Handle())
@@ -78,7 +80,7 @@ func (w *world) runChain(p *runtime.Program, n, side int64, on *runtime.Stream) 
 // program runs a program of three parts for two shapes, with an input that has strides.
 func (m *machine) program(side int64) error {
 	w := &world{T: m.T, rt: m.rt}
-	p := m.c.NewProgram(chain(m, side))
+	p := execute.New(m.c, chain(m, side))
 	defer p.Close()
 	one := func(n int64) error {
 		s, _ := shape.Of(side, n)
@@ -87,7 +89,7 @@ func (m *machine) program(side int64) error {
 			return err
 		}
 		defer w.free(x)
-		turned, err := m.rt.Call(op.MustByName("transpose"), of(x), op.Attrs{ints(1, 0)}, nil, nil)
+		turned, err := eager.Call(m.rt, op.MustByName("transpose"), of(x), op.Attrs{ints(1, 0)}, nil, nil)
 		if err != nil {
 			return err
 		}
@@ -172,7 +174,7 @@ func TestEvictionDuringARun(t *testing.T) {
 	w := &world{T: t, rt: rt}
 	c, err = rt.Context(place.MPS(0))
 	require.NoError(t, err)
-	p := c.NewProgram(chain(t, side))
+	p := execute.New(c, chain(t, side))
 	const rows = 1 << 16 // two heaps hold no more than inputs and outputs
 	x, y := w.filled(c, 1, rows, side), w.filled(c, 3, side)
 	shapes := []op.Type{typed(dtype.Float32, rows, side), typed(dtype.Float32, side)}
@@ -195,7 +197,7 @@ func TestEvictionDuringARun(t *testing.T) {
 // TestCloseDuringARun closes a program whose runs are still queued.
 func TestCloseDuringARun(t *testing.T) {
 	w, d := newShapedWorld(t, 0)
-	p := w.mps.NewProgram(chain(t, 8))
+	p := execute.New(w.mps, chain(t, 8))
 	x, y := w.filled(w.mps, 1, 5, 8), w.filled(w.mps, 3, 8)
 	open := d.gate()
 	first, err := p.Run([]*runtime.Tensor{x, y}, nil)
@@ -219,7 +221,7 @@ func TestConstantsAreShared(t *testing.T) {
 	const side = 100
 	newWorld(t).each(func(w *world, c *runtime.Context) {
 		before := c.Stats().Allocated.Current
-		p := c.NewProgram(chain(w, side))
+		p := execute.New(c, chain(w, side))
 		for n := range int64(5) {
 			require.NoError(w, w.runChain(p, n+1, side, nil))
 		}
@@ -252,7 +254,7 @@ func TestProgramsOnThreads(t *testing.T) {
 	require.NoError(t, err)
 	w := &world{T: t, rt: rt}
 	w.mps, _ = rt.Context(place.MPS(0))
-	p := w.mps.NewProgram(chain(t, side))
+	p := execute.New(w.mps, chain(t, side))
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {
@@ -298,7 +300,7 @@ func TestDivisionInAProgram(t *testing.T) {
 		require.NoError(w, err)
 		z, err := b.Call(op.MustByName("add"), []graph.Value{q[0], x}, nil)
 		require.NoError(w, err)
-		p := c.NewProgram(b.Build(z[0], x))
+		p := execute.New(c, b.Build(z[0], x))
 		defer p.Close()
 		make2 := func(a, b byte) *runtime.Tensor {
 			t, err := w.rt.FromHost(c, dtype.Int32, typed(dtype.Int32, 2).Shape, []byte{a, 0, 0, 0, b, 0, 0, 0})
@@ -335,7 +337,7 @@ func TestProgramsWithoutFloat64(t *testing.T) {
 	require.NoError(t, err)
 	back, err := b.Call(op.MustByName("cast"), wide, op.Attrs{kind(dtype.Float32)})
 	require.NoError(t, err)
-	p := w.mps.NewProgram(b.Build(back...))
+	p := execute.New(w.mps, b.Build(back...))
 	err = p.Prepare(p.Inputs())
 	require.Equal(t, status.Type, status.CodeOf(err))
 	require.ErrorContains(t, err, "float64 does not exist on mps:0")
@@ -359,7 +361,7 @@ func TestProgramsBeyondMemory(t *testing.T) {
 			require.NoError(w, err)
 			sum = y[0]
 		}
-		p := c.NewProgram(b.Build(sum))
+		p := execute.New(c, b.Build(sum))
 		defer p.Close()
 		err := p.Prepare([]op.Type{typed(dtype.Float32, 1<<60)})
 		require.ErrorContains(w, err, "[program] the intermediate results take more bytes than the address space has")
@@ -370,7 +372,7 @@ func TestProgramsBeyondMemory(t *testing.T) {
 
 func TestInputsOfPrograms(t *testing.T) {
 	w := newWorld(t)
-	p := w.mps.NewProgram(chain(t, 4))
+	p := execute.New(w.mps, chain(t, 4))
 	defer p.Close()
 	x, y, there := w.filled(w.mps, 1, 2, 4), w.filled(w.mps, 3, 4), w.filled(w.cpu, 3, 4)
 	for says, in := range map[string][]*runtime.Tensor{

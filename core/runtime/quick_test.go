@@ -9,6 +9,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -67,7 +68,7 @@ func TestCompilerDelaysNoOtherCall(t *testing.T) {
 
 	waiting := make(chan error)
 	go func() { // a caller that may wait does, with no lock held
-		y, err := w.rt.Unary(exp, x, nil)
+		y, err := eager.Unary(w.rt, exp, x, nil)
 		if err == nil {
 			w.rt.Free(y.Handle())
 		}
@@ -75,7 +76,7 @@ func TestCompilerDelaysNoOtherCall(t *testing.T) {
 	}()
 	<-d.begun
 	w.rt.Free(w.neg(x, nil).Handle()) // a program of its own is compiled meanwhile
-	quick := w.rt.In(runtime.NonBlocking)
+	quick := eager.In(w.rt, runtime.NonBlocking)
 	for _, on := range []*runtime.Stream{nil, other} {
 		y, err := quick.Unary(neg, x, on)
 		require.NoError(t, err)
@@ -108,7 +109,7 @@ func TestRefusedCallsGetTheCompilationError(t *testing.T) {
 	exp := op.MustByName("exp")
 	x := w.f32(w.mps, []float32{0}, 1)
 	defer w.rt.Free(x.Handle())
-	quick := w.rt.In(runtime.NonBlocking)
+	quick := eager.In(w.rt, runtime.NonBlocking)
 	for _, outcome := range []error{status.Errorf(status.Device, "[exp] injected"), nil} {
 		_, err := quick.Call(exp, []runtime.Operand{{Tensor: x}}, nil, nil, nil)
 		wait := runtime.Refused(err)
@@ -134,7 +135,7 @@ func TestRefusedCallsGetTheCompilationError(t *testing.T) {
 func TestRefusedCallsDrawNothing(t *testing.T) {
 	w, _ := newCompilingWorld(t)
 	row := op.ByID(op.IDUniform)
-	quick := w.rt.In(runtime.NonBlocking)
+	quick := eager.In(w.rt, runtime.NonBlocking)
 	draw := func() (numbers []float32, refusals int) {
 		w.mps.Seed(7)
 		for {

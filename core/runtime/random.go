@@ -19,6 +19,9 @@ func (g *generator) take(n int64) [2]uint64 {
 	return at
 }
 
+// Draw takes the counters of n random elements.
+func (c *Context) Draw(n int64) [2]uint64 { return c.random.take(n) }
+
 // Seed restarts the device's generator with a key.
 func (c *Context) Seed(seed uint64) { c.SetState(seed, 0) }
 

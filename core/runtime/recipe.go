@@ -16,14 +16,14 @@ import (
 // Which calls share a recipe is decided here alone: by what identify writes into the key. Legalizing is a function of
 // the key and the device, and of nothing else. A rule of a row that comes to look at more has to be told apart here.
 
-// recipe is a call that has been legalized: what it allocates, what it runs and what its results are. It names
+// Recipe is a call that has been legalized: what it allocates, what it runs and what its results are. It names
 // memory by the place among the call's buffers and numbers by the place among the operands, so that it serves
 // every call with an equal key. It is not changed once it is kept.
-type recipe struct {
+type Recipe struct {
 	key     string
-	buffers []graph.Buffer // that the call allocates; those of its operands come first and are not listed
-	steps   []op.Step
-	out     []op.Ref
+	Buffers []graph.Buffer // that the call allocates; those of its operands come first and are not listed
+	Steps   []op.Step
+	Out     []op.Ref
 	whole   *whole // of composites: the steps as one program; nil: there is none
 }
 
@@ -34,12 +34,12 @@ type recipes struct {
 	seed maphash.Seed
 	rows [1 << 10]struct {
 		missed atomic.Uint64 // the hash of the last call that found no recipe here
-		kept   [2]atomic.Pointer[recipe]
+		kept   [2]atomic.Pointer[Recipe]
 	}
 }
 
 // find returns the recipe for a key, nil where there is none, and the hash of the key.
-func (t *recipes) find(key []byte) (r *recipe, hash uint64) {
+func (t *recipes) find(key []byte) (r *Recipe, hash uint64) {
 	hash = maphash.Bytes(t.seed, key)
 	row := &t.rows[hash%uint64(len(t.rows))]
 	for i := range row.kept {
@@ -52,7 +52,7 @@ func (t *recipes) find(key []byte) (r *recipe, hash uint64) {
 
 // keep adds a recipe whose key find has not found. The first time it only remembers the hash: a call that never
 // comes again, as one with ever new shapes, costs no memory.
-func (t *recipes) keep(key []byte, hash uint64, r *recipe, whole func() *whole) {
+func (t *recipes) keep(key []byte, hash uint64, r *Recipe, whole func() *whole) {
 	row := &t.rows[hash%uint64(len(t.rows))]
 	if row.missed.Swap(hash) != hash {
 		return
@@ -67,10 +67,10 @@ func (t *recipes) keep(key []byte, hash uint64, r *recipe, whole func() *whole) 
 var given op.Value
 
 // clone is a copy that shares nothing with the record that the recipe was made in.
-func (r *recipe) clone(key string) *recipe {
-	c := &recipe{key: key, buffers: slices.Clone(r.buffers), steps: slices.Clone(r.steps), out: slices.Clone(r.out)}
-	for i := range c.steps {
-		s := &c.steps[i]
+func (r *Recipe) clone(key string) *Recipe {
+	c := &Recipe{key: key, Buffers: slices.Clone(r.Buffers), Steps: slices.Clone(r.Steps), Out: slices.Clone(r.Out)}
+	for i := range c.Steps {
+		s := &c.Steps[i]
 		s.Attrs, s.In, s.Out = slices.Clone(s.Attrs), slices.Clone(s.In), slices.Clone(s.Out)
 		for j := range s.In {
 			if n := &s.In[j]; n.Number != nil && n.Buffer > 0 {
@@ -83,7 +83,7 @@ func (r *recipe) clone(key string) *recipe {
 
 // argument is an operand of a call on its device: a view, or a number.
 type argument struct {
-	view   *view     // nil for a number
+	view   *View     // nil for a number
 	number *op.Value // not Set for an operand that is left out
 	dtype  dtype.DType
 	// addr is where a view that shares memory with the output lies, relative to it; see relate. 0 for all others.
@@ -96,7 +96,7 @@ const outputAddr = 1 << 62
 
 // relate gives addresses to the views that may share memory with the output, the last argument. Only what lies
 // in the same memory matters to legalizing, not where that is.
-func (e *eager) relate() {
+func (e *EagerCall) relate() {
 	last := len(e.args) - 1
 	out := e.args[last].view
 	low, high := out.span()
@@ -107,36 +107,36 @@ func (e *eager) relate() {
 		}
 		if from, to := v.span(); from < high && low < to {
 			// SAFETY: numbers to compare, never turned back into pointers.
-			e.args[i].addr = outputAddr + uintptr(v.addr) - uintptr(out.addr)
+			e.args[i].addr = outputAddr + uintptr(v.Addr) - uintptr(out.Addr)
 		}
 	}
 	e.args[last].addr = outputAddr
 }
 
 // span is the addresses from the first byte of a view up to the one behind its last; none for an empty one.
-func (v *view) span() (from, to uintptr) {
+func (v *View) span() (from, to uintptr) {
 	low, high, ok := v.Extent()
 	if !ok {
 		return 0, 0
 	}
-	size := v.dtype.Size()
+	size := v.DType.Size()
 	// SAFETY: numbers to compare, never turned back into pointers.
-	return uintptr(v.addr) + uintptr(low*size), uintptr(v.addr) + uintptr((high+1)*size)
+	return uintptr(v.Addr) + uintptr(low*size), uintptr(v.Addr) + uintptr((high+1)*size)
 }
 
 // identify makes the key of the call: everything that legalizing looks at besides the device, and how often the
 // device has changed its mind about composites. Two calls with equal
 // keys differ in memory and in numbers alone, of which only rows that are ByValue see more than the kind. ok is
 // false for attributes that no key holds.
-func (e *eager) identify(at op.Attrs) (ok bool) {
+func (e *EagerCall) identify(at op.Attrs) (ok bool) {
 	into := byte(0)
 	if e.into {
 		into = 1
 	}
-	changes := e.stream.ctx.refusals.changes.Load()
-	k := append(e.key[:0], byte(e.row.ID), byte(e.row.ID>>8), into, byte(len(e.args)), byte(len(e.args)>>8), byte(changes), byte(changes>>8))
+	changes := e.Stream.ctx.refusals.changes.Load()
+	k := append(e.key[:0], byte(e.Row.ID), byte(e.Row.ID>>8), into, byte(len(e.args)), byte(len(e.args)>>8), byte(changes), byte(changes>>8))
 	for i := range e.args {
-		k = e.args[i].append(k, e.row.ByValue)
+		k = e.args[i].append(k, e.Row.ByValue)
 	}
 	ok = true
 	for i := range at {
@@ -164,7 +164,7 @@ func (e *eager) identify(at op.Attrs) (ok bool) {
 // that different calls have different keys.
 func (a *argument) append(k []byte, byValue bool) []byte {
 	if v := a.view; v != nil {
-		k = append(k, 'v', byte(v.dtype), byte(v.Rank))
+		k = append(k, 'v', byte(v.DType), byte(v.Rank))
 		k = append(append(k, raw(v.Dims[:v.Rank])...), raw(v.Strides[:v.Rank])...)
 		return word(k, int64(a.addr))
 	}
@@ -185,39 +185,39 @@ func raw(list []int64) []byte {
 }
 
 // legalize makes the recipe of a call that has none, in memory of the record.
-func (e *eager) legalize(at op.Attrs) (r recipe, err error) {
+func (e *EagerCall) legalize(at op.Attrs) (r Recipe, err error) {
 	l := &e.legal
 	l.Reset()
-	l.Composes = e.stream.ctx.composes
+	l.Composes = e.Stream.ctx.composes
 	e.refs = slices.Grow(e.refs[:0], len(e.args))[:len(e.args)]
 	for i := range e.args {
 		if a := &e.args[i]; a.view == nil {
 			e.refs[i] = op.Ref{Buffer: i + 1, DType: a.dtype, Number: a.number}
 		} else {
-			l.Give(&e.refs[i], a.view.dtype, &a.view.Layout, a.addr, 0)
+			l.Give(&e.refs[i], a.view.DType, &a.view.Layout, a.addr, 0)
 		}
 	}
 	if last := len(e.refs) - 1; e.into {
-		err = l.CallInto(e.row, e.refs[:last], at, e.refs[last])
+		err = l.CallInto(e.Row, e.refs[:last], at, e.refs[last])
 	} else {
-		r.out, err = l.Call(e.row, e.refs, at)
+		r.Out, err = l.Call(e.Row, e.refs, at)
 	}
-	r.buffers, r.steps = l.Buffers[len(e.bases):], l.Steps
-	for i := range r.buffers {
+	r.Buffers, r.Steps = l.Buffers[len(e.bases):], l.Steps
+	for i := range r.Buffers {
 		if err == nil {
-			err = e.stream.ctx.supports(e.row.Name, r.buffers[i].DType)
+			err = e.Stream.ctx.Supports(e.Row.Name, r.Buffers[i].DType)
 		}
 	}
 	return r, err
 }
 
-// recipeOf finds the recipe of the call, or makes it. What it returns belongs to the table or to the record; it is
+// RecipeOf finds the recipe of the call, or makes it. What it returns belongs to the table or to the record; it is
 // valid until the record is recycled. A call that cannot be legalized has no recipe, and fails anew each time.
-func (e *eager) recipeOf(at op.Attrs) (r *recipe, err error) {
+func (e *EagerCall) RecipeOf(at op.Attrs) (r *Recipe, err error) {
 	if e.into {
 		e.relate()
 	}
-	known, hash := &e.stream.ctx.recipes, uint64(0)
+	known, hash := &e.Stream.ctx.recipes, uint64(0)
 	lasting := e.identify(at)
 	if lasting {
 		if r, hash = known.find(e.key); r != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -97,7 +98,7 @@ func TestWarmCallsInto(t *testing.T) {
 			}
 			in, out := []runtime.Operand{part(memory[0]), part(memory[0])}, part(memory[rng.IntN(2)])
 			want := s.read("subtract", in)
-			require.NoError(w, w.rt.CallInto(op.MustByName("subtract"), in, nil, out.Tensor, nil))
+			require.NoError(w, eager.CallInto(w.rt, op.MustByName("subtract"), in, nil, out.Tensor, nil))
 			require.Equal(w, want, s.read("assign", []runtime.Operand{out}), "call %d", n)
 			s.drop()
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -97,9 +99,9 @@ func TestKeysThatChange(t *testing.T) {
 				var y *runtime.Tensor
 				for {
 					if nonBlocking {
-						y, err = rt.In(runtime.NonBlocking).Unary(exp, x, nil)
+						y, err = eager.In(rt, runtime.NonBlocking).Unary(exp, x, nil)
 					} else {
-						y, err = rt.Unary(exp, x, nil)
+						y, err = eager.Unary(rt, exp, x, nil)
 					}
 					if wait := runtime.Refused(err); wait != 0 {
 						rt.WaitFor(wait, time.Minute)
@@ -152,14 +154,14 @@ func TestRefusedComposites(t *testing.T) {
 		"into": func(w *world, x, y *runtime.Tensor) []float32 {
 			z := w.filled(w.mps, 0, 3, 2)
 			defer w.free(z)
-			require.NoError(w, w.rt.CallInto(op.ByID(op.IDConcat), of(x, y), op.Attrs{integer(0)}, z, nil))
+			require.NoError(w, eager.CallInto(w.rt, op.ByID(op.IDConcat), of(x, y), op.Attrs{integer(0)}, z, nil))
 			return w.floats(z)
 		},
 		"program": func(w *world, x, y *runtime.Tensor) []float32 {
 			b := graph.NewBuilder()
 			joined, err := b.Call(op.ByID(op.IDConcat), []graph.Value{b.Input(typed(dtype.Float32, 1, 2)), b.Input(typed(dtype.Float32, 2, 2))}, nil)
 			require.NoError(w, err)
-			p := w.mps.NewProgram(b.Build(joined...))
+			p := execute.New(w.mps, b.Build(joined...))
 			defer p.Close()
 			out, err := p.Run([]*runtime.Tensor{x, y}, nil)
 			require.NoError(w, err)
@@ -223,14 +225,14 @@ func TestStepsCompileOnce(t *testing.T) {
 		require.NoError(t, err)
 		v = out[0]
 	}
-	p := w.mps.NewProgram(b.Build(v))
+	p := execute.New(w.mps, b.Build(v))
 	defer p.Close()
 	in := w.filled(w.mps, 0.5, 8)
 	out, err := p.Run([]*runtime.Tensor{in}, nil)
 	require.NoError(t, err)
 	want := in
 	for _, name := range names {
-		y, err := w.rt.Unary(op.MustByName(name), want, nil)
+		y, err := eager.Unary(w.rt, op.MustByName(name), want, nil)
 		require.NoError(t, err)
 		w.free(want)
 		want = y
@@ -254,7 +256,7 @@ func TestPartsWaitForTheirOperands(t *testing.T) {
 	require.NoError(t, err)
 	two, err := b.Call(op.MustByName("exp"), []graph.Value{y}, nil)
 	require.NoError(t, err)
-	p := w.mps.NewProgram(b.Build(one[0], two[0]))
+	p := execute.New(w.mps, b.Build(one[0], two[0]))
 	defer p.Close()
 	in := []*runtime.Tensor{w.filled(w.mps, 0, 8), w.filled(w.mps, 0, 8)}
 	require.NoError(t, p.Prepare(p.Inputs()))

@@ -7,14 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/tape"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 )
 
 // meanOfSquares is the mean of s x x as a program for n elements with gradients, for a captured s. after makes the result from
 // the mean.
-func (w *world) meanOfSquares(c *runtime.Context, s *runtime.Tensor, n int, after func(tr *tracer, mean *runtime.Tensor) *runtime.Tensor) *runtime.Program {
+func (w *world) meanOfSquares(c *runtime.Context, s *runtime.Tensor, n int, after func(tr *tracer, mean *runtime.Tensor) *runtime.Tensor) *execute.Program {
 	x := w.leaf(c, make([]float32, n)...)
 	defer w.free(x)
 	tr := w.tracer(c, x)
@@ -26,9 +30,9 @@ func (w *world) meanOfSquares(c *runtime.Context, s *runtime.Tensor, n int, afte
 func unchanged(_ *tracer, mean *runtime.Tensor) *runtime.Tensor { return mean }
 
 // openMean is meanOfSquares for all sizes.
-func (w *world) openMean(c *runtime.Context, s *runtime.Tensor) *runtime.Program {
+func (w *world) openMean(c *runtime.Context, s *runtime.Tensor) *execute.Program {
 	p, q := w.meanOfSquares(c, s, 5, unchanged), w.meanOfSquares(c, s, 7, unchanged)
-	both, err := p.Unify(q)
+	both, err := trace.Unify(p, q)
 	require.NoError(w, err)
 	p.Close()
 	q.Close()
@@ -45,7 +49,7 @@ func TestUnifiedGradients(t *testing.T) {
 		require.Contains(w, p.String(), "input %0 float32[s0]")
 		gradient := func(x *runtime.Tensor, n int, out []*runtime.Tensor) {
 			list := w.floats(x)
-			got := w.backward(runtime.Pass{Of: out, To: one(x)})
+			got := w.backward(tape.Pass{Of: out, To: one(x)})
 			for i, v := range w.floats(got[0]) {
 				want := 2 * 3 * float64(list[i]) / float64(n)
 				require.LessOrEqual(w, math.Abs(float64(v)-want), 4*0x1p-24*math.Abs(want), "%d of %d", i, n)
@@ -80,10 +84,10 @@ func TestUnifiedGradients(t *testing.T) {
 		all.Wait()
 		const fresh = 200
 		x := argument(fresh)
-		_, err := w.rt.In(runtime.Recording|runtime.NonBlocking).Run(p, one(x), nil, nil)
+		_, err := execute.RunAs(eager.In(w.rt, runtime.Recording|runtime.NonBlocking), p, one(x), nil, nil)
 		var long *runtime.Long
 		require.ErrorAs(w, err, &long, "a run that would have to trace")
-		plain, err := w.rt.In(0).Run(p, one(x), nil, nil)
+		plain, err := execute.RunAs(eager.In(w.rt, 0), p, one(x), nil, nil)
 		require.NoError(w, err)
 		require.False(w, plain[0].Asks(), "nothing is recorded")
 		// The record of a run holds the program of its backward pass, which the open one does not own.
@@ -103,7 +107,7 @@ func TestUnifiedGradientsInto(t *testing.T) {
 		p := w.openMean(c, s)
 		x, y := w.leaf(c, 1, 2, 3), w.f32(c, []float32{0})
 		require.NoError(w, w.into(p, one(x), one(y)))
-		w.backward(runtime.Pass{Of: one(y)})
+		w.backward(tape.Pass{Of: one(y)})
 		require.Equal(w, []float32{2, 4, 6}, w.gradient(x))
 		p.Close()
 		w.free(x, y, s)
@@ -123,14 +127,14 @@ func TestUnifyRefusesOwnGradients(t *testing.T) {
 			return tr.do("neg", operands(mean))
 		}
 		p, q := w.meanOfSquares(c, s, 5, hooked), w.meanOfSquares(c, s, 7, hooked)
-		_, err := p.Unify(q)
+		_, err := trace.Unify(p, q)
 		require.Equal(w, status.Unsupported, status.CodeOf(err))
 		require.ErrorContains(w, err, "the gradient of the function is not that of its calls alone: it has `%")
 		require.ErrorContains(w, err, "exp(")
 		plain := w.meanOfSquares(c, s, 7, func(tr *tracer, mean *runtime.Tensor) *runtime.Tensor { return tr.do("neg", operands(mean)) })
-		_, err = plain.Unify(p)
+		_, err = trace.Unify(plain, p)
 		require.Equal(w, status.Unsupported, status.CodeOf(err), "one of the two has a hook")
-		for _, x := range []*runtime.Program{p, q, plain} {
+		for _, x := range []*execute.Program{p, q, plain} {
 			x.Close()
 		}
 		w.free(s)
@@ -151,19 +155,19 @@ func TestUnifyRefusesOtherReads(t *testing.T) {
 			"captured": func(tr *tracer) (y, read *runtime.Tensor) { return tr.do("multiply", operands(tr.in[0], s)), other },
 		}
 		for name, way := range ways {
-			trace := func(n int) *runtime.Program {
+			traced := func(n int) *execute.Program {
 				x := w.leaf(c, make([]float32, n)...)
 				defer w.free(x)
 				tr := w.tracer(c, x)
 				y, read := way(tr)
 				end := tr.do("multiply", operands(other, s)) // so that both ways have captured both
-				w.rt.Apply(&runtime.Function{Backward: func(of []*runtime.Tensor) ([]*runtime.Tensor, error) {
-					return tr.rt.In(0).Call(op.MustByName("multiply"), operands(of[0], read), nil, tr.Context(), tr.Stream())
+				eager.Apply(w.rt, &runtime.Function{Backward: func(of []*runtime.Tensor) ([]*runtime.Tensor, error) {
+					return eager.In(tr.rt, 0).Call(op.MustByName("multiply"), operands(of[0], read), nil, tr.Context(), tr.Stream())
 				}}, one(tr.in[0]), one(y))
 				return tr.end(y, end)
 			}
-			p, q := trace(5), trace(7)
-			_, err := p.Unify(q)
+			p, q := traced(5), traced(7)
+			_, err := trace.Unify(p, q)
 			require.Equal(w, status.Unsupported, status.CodeOf(err), name)
 			require.ErrorContains(w, err, "the gradient of the function is not that of its calls alone", name)
 			p.Close()
@@ -188,12 +192,12 @@ func TestUnifiedGradientFailuresAreClean(t *testing.T) {
 				step := func() error {
 					x := w.leaf(m.c, 1, 2, 3, 4)
 					defer w.free(x)
-					out, err := m.rt.In(runtime.Recording).Run(p, one(x), nil, nil)
+					out, err := execute.RunAs(eager.In(m.rt, runtime.Recording), p, one(x), nil, nil)
 					if err != nil {
 						return err
 					}
 					defer w.free(out...)
-					found, err := m.rt.Backward(&runtime.Pass{Of: out, To: one(x)}, nil)
+					found, err := tape.Backward(m.rt, &tape.Pass{Of: out, To: one(x)}, nil)
 					if err != nil {
 						return err
 					}

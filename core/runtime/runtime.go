@@ -1,24 +1,29 @@
-// Package runtime makes tensors and runs operators on devices.
+// Package runtime has the devices of a process, the tensors on them, and what orders their work.
 //
 // A [Runtime] has a [Context] for each place: the device with its memory, streams, generator and compiled
-// programs. A [Tensor] is a view (offset, layout, dtype) of a reference-counted storage. A call takes the same
-// steps on every device: find the context; legalize the call (core/graph), which infers, casts and lays out the
-// operands; find or compile the program of each step; submit it to a stream.
+// programs. A [Tensor] is a view (offset, layout, dtype) of a reference-counted [Storage]. A call takes the same
+// steps on every device: legalize (core/graph), which infers, casts and lays out the operands; find or compile the
+// program of each step; submit it to a stream.
 //
 // The invariant: a read of a storage waits for, or is ordered after, the writes before it, and a write after
 // the reads and writes before it, whichever streams and threads they come from. Each storage records the stream
-// and ticket of its last write and of the reads since; hazards are tracked in order.go alone.
+// and ticket of its last write and of the reads since; hazards are tracked in hazards.go alone.
 //
-// The package computes nothing and does not depend on the kind of device.
+// The package computes nothing, does not depend on the kind of device, and decides no call. Packages above it do, each
+// with its own part: core/eager calls operators, core/native runs kernels of callers, core/tape walks the tape,
+// core/execute has programs, core/trace makes them of functions, core/holdings and core/snapshot look at what there is.
+// What is exported for them, such as fields of nodes and launches, is for packages in core alone.
 //
 // # Calls
 //
-// An eager call is legalized and run step by step (call.go, eager.go). What legalizing makes is kept as a recipe
-// (recipe.go), so that a call like an earlier one only looks it up, allocates and launches. The usual case, an
-// elementwise operator on tensors of one dtype and shape, needs no recipe (fast.go). A [Program] is legalized and
-// planned once for each set of shapes (program.go, compile.go) and then run as a whole (run.go). All submit launches
-// (launch.go): on devices with queues a launch outlives the call that made it, and its stream returns it through
-// device.Owner.
+// A call is run step by step (eagercall.go). What legalizing makes is kept as a recipe (recipe.go), so that a call like
+// an earlier one only looks it up, allocates and launches. All submit launches (launch.go): on devices with queues a
+// launch outlives the call that made it, and its stream returns it through device.Owner.
+//
+// # Histories
+//
+// Tensors name what they were computed from (history.go), nodes of a tape that keep values for gradients (node.go); views
+// share the history of their whole (origin.go). The package counts and releases nodes and walks none.
 //
 // # Failures
 //
@@ -31,14 +36,14 @@
 // A step that the device cannot compile (status.Unsupported) runs on the CPU, on the same memory, with a warning
 // (fallback.go), unless Config.NoFallback makes it an error. Devices whose kernels the compilers of the system may
 // refuse (device.Refuser) learn what they lack while they compile, and then try the next kernel that they have; the
-// keys of calls may change by that (programs.go). A composite that a device claims and then refuses is lowered
-// (refuse.go). A program is divided where the device lacks steps (split.go). All of this happens before anything of
+// keys of calls may change by that (callprograms.go). A composite that a device claims and then refuses is lowered
+// (refusals.go). A program is divided where the device lacks steps (core/execute/split.go). All of this happens before anything of
 // the call is submitted. Errors of any other code are those of the call, and change nothing for the next one.
 //
 // # Locks
 //
-// Context.submit is held while the hazards of a launch are checked and recorded; storage.mu is taken inside it.
-// Context.mu guards the list of streams and Program.mu the constants of a program. Compilers and callbacks of the
+// Context.submit is held while the hazards of a launch are checked and recorded; Storage.mu is taken inside it.
+// Context.mu guards the list of streams. The locks of the tape and of what is above it are in history.go. Compilers and callbacks of the
 // host program (Config.Log, Config.Reclaim, the free function of Import) run with no lock held.
 package runtime
 
@@ -84,7 +89,7 @@ type Config struct {
 
 // Runtime is the devices of a process and the tensors on them.
 type Runtime struct {
-	cpu     *Context
+	CPU     *Context
 	mps     []*Context
 	noMPS   string
 	tensors *slot.Table[Tensor]
@@ -92,7 +97,6 @@ type Runtime struct {
 	launches  sync.Pool     // *launch
 	lanes     atomic.Uint32 // launches made so far
 	eagers    sync.Pool     // *eager
-	runs      sync.Pool     // *programRun
 	stores    sync.Pool     // *storage
 	origins   sync.Pool     // *origin
 	waits     waits
@@ -112,13 +116,12 @@ func New(cfg Config) (*Runtime, error) {
 	rt := &Runtime{noMPS: cfg.NoMPS, reclaim: cfg.Reclaim, log: cfg.Log, fallback: !cfg.NoFallback}
 	rt.budget = alloc.NewBudget(ceiling(cfg.CPU.Info()))
 	rt.tensors = slot.NewTable(tensorKind, (*Tensor).drop)
-	rt.launches.New = func() any { return &launch{lane: program.Lane(rt.lanes.Add(1))} }
-	rt.eagers.New = func() any { return new(eager) }
-	rt.runs.New = func() any { return &programRun{lane: program.Lane(rt.lanes.Add(1))} }
-	rt.stores.New = func() any { return new(storage) }
-	rt.origins.New = func() any { return new(origin) }
+	rt.launches.New = func() any { return &Launch{Lane: program.Lane(rt.lanes.Add(1))} }
+	rt.eagers.New = func() any { return new(EagerCall) }
+	rt.stores.New = func() any { return new(Storage) }
+	rt.origins.New = func() any { return new(Origin) }
 	var err error
-	if rt.cpu, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
+	if rt.CPU, err = newContext(rt, place.CPU, cfg.CPU, cfg); err != nil {
 		return nil, rt.abandon(err, cfg.MPS)
 	}
 	for i, d := range cfg.MPS {
@@ -152,7 +155,7 @@ func (rt *Runtime) Count(k place.Kind) int {
 func (rt *Runtime) Context(p place.Place) (*Context, error) {
 	switch {
 	case p == place.CPU:
-		return rt.cpu, nil
+		return rt.CPU, nil
 	case p.Kind == place.CPUKind:
 		return nil, status.Errorf(status.Invalid, "[place] cpu has index %d; want 0", p.Index)
 	case p.Kind != place.MPSKind:
@@ -173,8 +176,11 @@ func (rt *Runtime) existing() string {
 	return fmt.Sprintf("mps:0 to mps:%d", len(rt.mps)-1)
 }
 
+// Displaces reports whether there have been displaced tensors.
+func (rt *Runtime) Displaces() bool { return rt.displaces.Load() }
+
 // contexts are all devices, the CPU first.
-func (rt *Runtime) contexts() []*Context { return append([]*Context{rt.cpu}, rt.mps...) }
+func (rt *Runtime) contexts() []*Context { return append([]*Context{rt.CPU}, rt.mps...) }
 
 // Live is the number of tensors whose handles have not been freed.
 func (rt *Runtime) Live() int64 { return rt.tensors.Live() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -93,7 +94,7 @@ func (w *world) try(name string, in []runtime.Operand, at ...op.Value) ([]*runti
 	row := op.MustByName(name)
 	full := make(op.Attrs, len(row.Attrs))
 	copy(full, at)
-	return w.rt.Call(row, in, full, nil, nil)
+	return eager.Call(w.rt, row, in, full, nil, nil)
 }
 
 func of(ts ...*runtime.Tensor) (in []runtime.Operand) {
@@ -190,9 +191,9 @@ func TestInPlaceOverlap(t *testing.T) {
 			return v
 		}
 		head, tail := slice(0, 4), slice(1, 5)
-		require.NoError(w, w.rt.CallInto(op.MustByName("add"), of(head, head), nil, tail, nil))
+		require.NoError(w, eager.CallInto(w.rt, op.MustByName("add"), of(head, head), nil, tail, nil))
 		require.Equal(w, []float32{1, 2, 4, 6, 8}, w.floats(x))
-		require.NoError(w, w.rt.CallInto(op.MustByName("add"), of(x, x), nil, x, nil))
+		require.NoError(w, eager.CallInto(w.rt, op.MustByName("add"), of(x, x), nil, x, nil))
 		require.Equal(w, []float32{2, 4, 8, 12, 16}, w.floats(x))
 		w.free(x, head, tail)
 	})
@@ -218,7 +219,7 @@ func TestStreamsOrderThemselves(t *testing.T) {
 		if i%3 == 0 {
 			on = b
 		}
-		require.NoError(t, w.rt.CallInto(add, of(x, one), nil, x, on))
+		require.NoError(t, eager.CallInto(w.rt, add, of(x, one), nil, x, on))
 	}
 	got := w.floats(x)
 	for i := range got {
@@ -269,7 +270,7 @@ func BenchmarkAdd8(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		px, py := rt.Acquire(x.Handle()), rt.Acquire(y.Handle())
-		z, err := rt.Binary(add, runtime.Operand{Tensor: px}, runtime.Operand{Tensor: py}, nil)
+		z, err := eager.Binary(rt, add, runtime.Operand{Tensor: px}, runtime.Operand{Tensor: py}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

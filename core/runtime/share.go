@@ -17,11 +17,11 @@ import (
 // only its own work, and a caller that uses both has to synchronize in between. status.Unsupported where the
 // device cannot use that memory.
 func (t *Tensor) Share(c *Context) (*Tensor, error) {
-	from := t.store
-	if c == from.ctx {
+	from := t.Store
+	if c == from.Context {
 		return t.Alias()
 	}
-	if err := c.supports("share", t.dtype); err != nil {
+	if err := c.Supports("share", t.DType); err != nil {
 		return nil, err
 	}
 	if _, err := t.Map(); err != nil {
@@ -31,38 +31,38 @@ func (t *Tensor) Share(c *Context) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	from.retain()
-	v := t.view
-	v.store = c.rt.newStorage(c, from.base, from.bytes)
-	v.store.foreignHeap, v.store.free = heap, from.release
-	v.store.expose()
-	return c.rt.adopt(&v)
+	from.Retain()
+	v := t.View
+	v.Store = c.Runtime.newStorage(c, from.Base, from.Size)
+	v.Store.foreignHeap, v.Store.free = heap, from.Release
+	v.Store.Expose()
+	return c.Runtime.Adopt(&v)
 }
 
 // heapOver makes a heap of the device over the memory of a storage; nil for the CPU, which needs none, and for
 // an empty storage.
-func (c *Context) heapOver(st *storage) (device.Heap, error) {
-	if c == c.rt.cpu || st.bytes == 0 {
+func (c *Context) heapOver(st *Storage) (device.Heap, error) {
+	if c == c.Runtime.CPU || st.Size == 0 {
 		return nil, nil
 	}
-	dev, ok := c.dev.(device.Adopter)
+	dev, ok := c.Device.(device.Adopter)
 	if !ok {
 		return nil, status.Errorf(status.Unsupported, "[share] %s runs on device %s, which cannot use memory of others", c.place, c.info.Backend)
 	}
 	// SAFETY: the caller holds the storage, whose memory stays where it is.
-	return dev.Adopt(unsafe.Slice((*byte)(st.base), st.bytes))
+	return dev.Adopt(unsafe.Slice((*byte)(st.Base), st.Size))
 }
 
 // releaseForeign notifies the owner of foreign memory that it is no longer used: at once or, while streams
 // still use it, from another goroutine, so that neither the caller that frees the tensor nor a stream waits for
 // the owner.
-func (st *storage) releaseForeign() {
-	c, l := st.ctx, foreignRelease{st.foreignHeap, st.free, slices.Clone(st.pending())}
+func (st *Storage) releaseForeign() {
+	c, l := st.Context, foreignRelease{st.foreignHeap, st.free, slices.Clone(st.pending())}
 	if len(l.uses) == 0 {
 		l.run(c)
 		return
 	}
-	c.rt.releases.Go(func() { l.run(c) })
+	c.Runtime.releases.Go(func() { l.run(c) })
 }
 
 // foreignRelease is foreign memory that is about to be returned to its owner.
@@ -78,7 +78,7 @@ func (l *foreignRelease) run(c *Context) {
 	syncAll(l.uses)
 	if l.heap != nil {
 		if err := l.heap.Close(); err != nil {
-			c.warnf("[share] %s: %v", c.place, err)
+			c.Warnf("[share] %s: %v", c.place, err)
 		}
 	}
 	if l.free != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -52,7 +53,7 @@ func TestSoak(t *testing.T) {
 		require.NoError(t, err)
 		x, err := w.rt.Empty(c, dtype.Int32, s, nil)
 		require.NoError(t, err)
-		y, err := w.rt.Binary(rows[rng.IntN(len(rows))], runtime.Operand{Tensor: x}, runtime.Operand{Value: op.Value{Kind: op.Int, I: 3}}, nil)
+		y, err := eager.Binary(w.rt, rows[rng.IntN(len(rows))], runtime.Operand{Tensor: x}, runtime.Operand{Value: op.Value{Kind: op.Int, I: 3}}, nil)
 		require.NoError(t, err)
 		w.rt.Free(x.Handle())
 		w.rt.Free(y.Handle())

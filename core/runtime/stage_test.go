@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -86,7 +88,7 @@ func (w *world) vector(list ...float32) *runtime.Tensor {
 // A program in stages computes what its calls do, for each number of elements that count, from many goroutines at once.
 func TestStages(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(positives{})
+	p := execute.New(w.cpu, positives{})
 	defer p.Close()
 	var all sync.WaitGroup
 	for first := range 4 {
@@ -115,7 +117,7 @@ func TestStages(t *testing.T) {
 // Where the rest cannot be resolved, the run has its error, nothing is left, and the next run is right.
 func TestStagesFail(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(positives{doubled{failing: 2}})
+	p := execute.New(w.cpu, positives{doubled{failing: 2}})
 	defer p.Close()
 	live := w.rt.Live()
 	for range 3 {
@@ -134,11 +136,11 @@ func TestStagesFail(t *testing.T) {
 // A caller that holds a lock is told that a run waits, and asks again.
 func TestStagesWait(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(positives{})
+	p := execute.New(w.cpu, positives{})
 	defer p.Close()
 	in := w.vector(1, 2)
 	w.free(w.run(p, in)...)
-	_, err := w.rt.In(runtime.NonBlocking).Run(p, []*runtime.Tensor{in}, nil, nil)
+	_, err := execute.RunAs(eager.In(w.rt, runtime.NonBlocking), p, []*runtime.Tensor{in}, nil, nil)
 	require.ErrorAs(t, err, new(*runtime.Long))
 	w.free(in)
 }
@@ -146,7 +148,7 @@ func TestStagesWait(t *testing.T) {
 // What is said of a program is about all its stages.
 func TestStagesAreExplained(t *testing.T) {
 	w := newWorld(t)
-	p := w.cpu.NewProgram(positives{})
+	p := execute.New(w.cpu, positives{})
 	defer p.Close()
 	for _, list := range [][]float32{{1, -1, 2}, {1, -1, -2}, {3, 4}} {
 		in := w.vector(list...)

@@ -11,10 +11,13 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/tape"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/place"
 )
@@ -76,8 +79,8 @@ func newWatchedWorld(t *testing.T, before *func()) *world {
 // test waits for a time, and none can pass because a run was fast.
 
 // start begins a run in mode Recording; *ends counts those that have ended.
-func (w *world) start(p *runtime.Program, ends *atomic.Int64, in ...*runtime.Tensor) *runtime.Run {
-	r, err := w.rt.In(runtime.Recording).Start(p, in, nil, func() { ends.Add(1) })
+func (w *world) start(p *execute.Program, ends *atomic.Int64, in ...*runtime.Tensor) *execute.Run {
+	r, err := execute.Start(eager.In(w.rt, runtime.Recording), p, in, nil, func() { ends.Add(1) })
 	require.NoError(w, err)
 	return r
 }
@@ -99,7 +102,7 @@ func wave(t testing.TB) *graph.Graph {
 func TestStart(t *testing.T) {
 	var before func()
 	newWatchedWorld(t, &before).each(func(w *world, c *runtime.Context) {
-		p := c.NewProgram(wave(w))
+		p := execute.New(c, wave(w))
 		defer p.Close()
 		x := w.f32(c, []float32{-1, 0, 2}, 3)
 		defer w.free(x)
@@ -117,7 +120,7 @@ func TestStart(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				var runs []*runtime.Run
+				var runs []*execute.Run
 				for range 50 {
 					runs = append(runs, w.start(p, &ends, x))
 				}
@@ -162,7 +165,7 @@ func TestCancelBeforeEachPart(t *testing.T) {
 		var ends atomic.Int64
 		// The last round cancels nothing, and shows that the runs before it have left the program as it was.
 		for n := 1; n <= parts+1; n++ {
-			var r *runtime.Run
+			var r *execute.Run
 			// The first part may be submitted before start has returned: it waits until r is known.
 			known, count := make(chan struct{}), 0
 			before = func() {
@@ -195,7 +198,7 @@ func TestCancelBeforeEachPart(t *testing.T) {
 func TestCancelInTurn(t *testing.T) {
 	var before func()
 	newWatchedWorld(t, &before).each(func(w *world, c *runtime.Context) {
-		p := c.NewProgram(wave(w))
+		p := execute.New(c, wave(w))
 		defer p.Close()
 		x := w.f32(c, []float32{1, 2}, 2)
 		defer w.free(x)
@@ -204,11 +207,11 @@ func TestCancelInTurn(t *testing.T) {
 		release := make(chan struct{})
 		before = func() { begun.Add(1); <-release }
 		// All goroutines that make runs are blocked in the device, so that none of the runs in waiting can begin.
-		var busy []*runtime.Run
+		var busy []*execute.Run
 		for range goruntime.GOMAXPROCS(0) {
 			busy = append(busy, w.start(p, &ends, x))
 		}
-		var waiting []*runtime.Run
+		var waiting []*execute.Run
 		for range 20 {
 			waiting = append(waiting, w.start(p, &ends, x))
 		}
@@ -270,18 +273,18 @@ func (s stoppingRest) Resolve(in []op.Type) (*graph.Graph, error) {
 func TestCancelBetweenStages(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct {
-		between func(*runtime.Run)
+		between func(*execute.Run)
 		code    status.Code
 	}{
-		"cancel": {(*runtime.Run).Cancel, status.Cancelled},
-		"free":   {(*runtime.Run).Free, status.Cancelled},
-		"panic":  {func(*runtime.Run) { panic("injected") }, status.Internal},
+		"cancel": {(*execute.Run).Cancel, status.Cancelled},
+		"free":   {(*execute.Run).Free, status.Cancelled},
+		"panic":  {func(*execute.Run) { panic("injected") }, status.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{t, w.rt, w.cpu, w.mps}
-			var r *runtime.Run
+			var r *execute.Run
 			known := make(chan struct{})
-			p := w.cpu.NewProgram(stopping{between: func() { <-known; c.between(r) }})
+			p := execute.New(w.cpu, stopping{between: func() { <-known; c.between(r) }})
 			defer p.Close()
 			x := w.vector(1, -1, 2)
 			var ends atomic.Int64
@@ -299,7 +302,7 @@ func TestCancelBetweenStages(t *testing.T) {
 // TestStartErrors: what is wrong with a run is said by its waits; a function that is traced runs nothing.
 func TestStartErrors(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
-		p := c.NewProgram(wave(w))
+		p := execute.New(c, wave(w))
 		defer p.Close()
 		x := w.f32(c, []float32{1, 2}, 2)
 		defer w.free(x)
@@ -313,7 +316,7 @@ func TestStartErrors(t *testing.T) {
 		}
 		require.EqualValues(w, 2, ends.Load())
 		tr := w.tracer(c, x)
-		_, err := w.rt.In(runtime.Recording).Start(p, one(x), tr.Stream(), func() { ends.Add(1) })
+		_, err := execute.Start(eager.In(w.rt, runtime.Recording), p, one(x), tr.Stream(), func() { ends.Add(1) })
 		require.Equal(w, status.Unsupported, status.CodeOf(err))
 		tr.Abort()
 		w.free(tr.in...)
@@ -333,7 +336,7 @@ func TestStartRecords(t *testing.T) {
 		out, err := r.Wait()
 		require.NoError(w, err)
 		r.Free()
-		w.backward(runtime.Pass{Of: out})
+		w.backward(tape.Pass{Of: out})
 		require.Equal(w, []float32{2, 4, 6}, w.gradient(x))
 		w.free(append(out, x)...)
 	})
@@ -359,7 +362,7 @@ func TestStartFailuresAreClean(t *testing.T) {
 				if !idle {
 					require.NoError(t, x.Write(make([]byte, 8)))
 				}
-				p := m.c.NewProgram(wave(t))
+				p := execute.New(m.c, wave(t))
 				run := func() error {
 					var ends atomic.Int64
 					w := &world{T: t, rt: m.rt}

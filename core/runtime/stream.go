@@ -6,6 +6,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -20,7 +21,7 @@ const (
 // Stream is a queue of work of one device.
 type Stream struct {
 	ctx        *Context
-	dev        device.Stream
+	Device     device.Stream
 	bounded    device.Bounded // dev, where it is bounded itself; else nil
 	id         uint64
 	last       atomic.Uint64                // the highest ticket handed out
@@ -28,28 +29,55 @@ type Stream struct {
 	reported   atomic.Pointer[status.Error] // the last failure that was returned
 	roomWait   atomic.Uint64                // the Wait that Busy returned last
 	closing    atomic.Bool
-	trace      *Trace // calls on the stream are traced and not run
+	Tracer     Tracer // calls on the stream are traced and not run
+}
+
+// Tracer takes the calls of a stream that are traced. Operands are of the trace, or have memory.
+type Tracer interface {
+	// Context is the device that the program will run on.
+	Context() *Context
+	// Mark is what Storage.MadeIn is of tensors that the function makes of elements.
+	Mark() uint64
+	// IsNumber reports whether the function has made t of elements that no call of the graph changes.
+	IsNumber(t *Tensor) bool
+	// Folds reports whether a call for c runs while the function is traced, and FoldsInto whether one that writes does.
+	Folds(row *op.Row, in []Operand, c *Context) bool
+	FoldsInto(row *op.Row, in []Operand, c *Context, out *Tensor) bool
+	// Call adds a call; RecordDetached notes which of its operands get no gradients.
+	Call(row *op.Row, in []Operand, at op.Attrs, c *Context) ([]*Tensor, error)
+	RecordDetached(in []Operand, recording bool)
+	// Write adds a call that writes into out. AskOrigin is asked before, and Done records the change.
+	Write(row *op.Row, in []Operand, at op.Attrs, c *Context, out *Tensor) error
+	AskOrigin(c *Change, out *Tensor) error
+	Done(c *Change, out *Tensor)
+	// Copy adds a copy of a tensor, recorded in the mode.
+	Copy(t *Tensor, mode Mode) (*Tensor, error)
 }
 
 // NewStream makes another stream of the device. The caller closes it; those that are open at Runtime.Close are
 // closed then.
 func (c *Context) NewStream() (*Stream, error) {
-	dev, err := c.dev.NewStream()
+	dev, err := c.Device.NewStream()
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := &Stream{ctx: c, dev: dev, id: c.made}
+	s := &Stream{ctx: c, Device: dev, id: c.made}
 	s.bounded, _ = dev.(device.Bounded)
 	s.nameTrack()
 	c.made++
-	c.setOpen(append(slices.Clone(c.open()), s))
+	c.setOpen(append(slices.Clone(c.OpenStreams()), s))
 	return s, nil
 }
 
-// open are the streams that have not been closed. The slice is never changed: setOpen replaces it.
-func (c *Context) open() []*Stream {
+// NewTracedStream makes a stream whose calls a trace takes. dev gets no work.
+func (c *Context) NewTracedStream(dev device.Stream, tr Tracer) *Stream {
+	return &Stream{ctx: c, Device: dev, Tracer: tr}
+}
+
+// OpenStreams are the streams that have not been closed. The slice is never changed: setOpen replaces it.
+func (c *Context) OpenStreams() []*Stream {
 	if all := c.streams.Load(); all != nil {
 		return *all
 	}
@@ -78,7 +106,7 @@ func (s *Stream) submitted(t device.Ticket) {
 // inFlight is the number of tickets that have not passed. A ticket may pass before it is recorded in last, hence
 // the min.
 func (s *Stream) inFlight() uint64 {
-	last, done := s.last.Load(), s.dev.Done()
+	last, done := s.last.Load(), s.Device.Done()
 	return last - min(last, done)
 }
 
@@ -86,7 +114,7 @@ func (s *Stream) inFlight() uint64 {
 func (s *Stream) admit() {
 	if s.inFlight() >= maxInFlight {
 		defer waited("wait for room")()
-		s.dev.Sync(s.last.Load() - maxInFlight/2)
+		s.Device.Sync(s.last.Load() - maxInFlight/2)
 	}
 }
 
@@ -101,13 +129,13 @@ func (s *Stream) busy() Wait {
 		if s.bounded == nil || !s.bounded.Full() {
 			return 0
 		}
-		until = min(s.dev.Done()+1, s.last.Load()) // all work may have completed by now
+		until = min(s.Device.Done()+1, s.last.Load()) // all work may have completed by now
 	}
-	ws := &s.ctx.rt.waits
+	ws := &s.ctx.Runtime.waits
 	if w := Wait(s.roomWait.Load()); ws.find(w) != nil {
 		return w
 	}
-	w := ws.begin([]alloc.Use{{Stream: s.dev, Ticket: until}})
+	w := ws.begin([]alloc.Use{{Stream: s.Device, Ticket: until}})
 	s.roomWait.Store(uint64(w))
 	return w
 }
@@ -148,7 +176,7 @@ func (s *Stream) fail(e *status.Error) {
 // waited for by the caller, because a device cannot wait for it. An event that was not recorded is complete.
 func (s *Stream) WaitEvent(e *Event) {
 	if e.ctx == s.ctx {
-		s.dev.Wait(e.dev)
+		s.Device.Wait(e.dev)
 		return
 	}
 	e.Synchronize() // events do not cross devices
@@ -161,18 +189,18 @@ func (s *Stream) Close() error {
 	if s == c.main || s.closing.Swap(true) {
 		return nil
 	}
-	s.dev.Sync(s.last.Load())
+	s.Device.Sync(s.last.Load())
 	if e := s.unreported.Swap(nil); e != nil {
 		c.main.fail(e)
 	}
 	c.mu.Lock()
-	if all := c.open(); slices.Contains(all, s) {
+	if all := c.OpenStreams(); slices.Contains(all, s) {
 		c.setOpen(slices.DeleteFunc(slices.Clone(all), func(other *Stream) bool { return other == s }))
 	}
 	c.mu.Unlock()
-	err := s.dev.Close()
-	c.memory.Forget(s.dev)
-	c.rt.cpu.memory.Forget(s.dev) // copies between the CPU and the device use memory of both
+	err := s.Device.Close()
+	c.memory.Forget(s.Device)
+	c.Runtime.CPU.memory.Forget(s.Device) // copies between the CPU and the device use memory of both
 	return err
 }
 
@@ -186,7 +214,7 @@ type Event struct {
 
 // NewEvent makes an event of the device; Elapsed needs timed ones.
 func (c *Context) NewEvent(timed bool) (*Event, error) {
-	dev, err := c.dev.NewEvent()
+	dev, err := c.Device.NewEvent()
 	if err != nil {
 		return nil, err
 	}
@@ -200,9 +228,9 @@ func (e *Event) Record(s *Stream) error {
 		return status.Errorf(status.Invalid, "[event] an event of %s cannot be recorded on a stream of %s", e.ctx.place, s.ctx.place)
 	}
 	s.admit()
-	t := s.dev.Record(e.dev)
+	t := s.Device.Record(e.dev)
 	s.submitted(t)
-	e.at.Store(&alloc.Use{Stream: s.dev, Ticket: t})
+	e.at.Store(&alloc.Use{Stream: s.Device, Ticket: t})
 	return nil
 }
 
@@ -235,3 +263,6 @@ func (e *Event) Elapsed(end *Event) (float64, error) {
 
 // Close releases the event. Work that waits for it is not affected.
 func (e *Event) Close() error { return e.dev.Close() }
+
+// Traces reports whether calls on the stream are traced; false for nil.
+func (s *Stream) Traces() bool { return s != nil && s.Tracer != nil }

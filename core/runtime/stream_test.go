@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -17,7 +18,7 @@ const soon = 5 * time.Millisecond
 
 // neg makes the negative of x on a stream.
 func (w *world) neg(x *runtime.Tensor, on *runtime.Stream) *runtime.Tensor {
-	y, err := w.rt.Unary(op.MustByName("neg"), x, on)
+	y, err := eager.Unary(w.rt, op.MustByName("neg"), x, on)
 	require.NoError(w, err)
 	return y
 }
@@ -207,7 +208,7 @@ func TestOverwritingClearsFailures(t *testing.T) {
 	x := w.f32(w.mps, []float32{1, 2}, 2)
 	for name, overwrite := range map[string]func(bad *runtime.Tensor){
 		"operator": func(bad *runtime.Tensor) {
-			require.NoError(t, w.rt.CallInto(op.MustByName("neg"), of(x), nil, bad, nil))
+			require.NoError(t, eager.CallInto(w.rt, op.MustByName("neg"), of(x), nil, bad, nil))
 		},
 		"write": func(bad *runtime.Tensor) { require.NoError(t, bad.Write(make([]byte, 8))) },
 	} {
@@ -264,7 +265,7 @@ func TestCopiesDoNotWait(t *testing.T) {
 	back, err := home.To(w.mps, false, nil)
 	require.NoError(t, err)
 	changed := returns(func() { // must let both copies pass
-		require.NoError(t, w.rt.CallInto(op.MustByName("add"), of(home, home), nil, home, nil))
+		require.NoError(t, eager.CallInto(w.rt, op.MustByName("add"), of(home, home), nil, home, nil))
 	})
 	w.blocked(changed)
 	open()
@@ -282,10 +283,10 @@ func TestCopiesDoNotWait(t *testing.T) {
 	require.NoError(t, err)
 	require.Error(t, w.mps.Synchronize())
 	require.Equal(t, error(errInjected), lost.Read(make([]byte, 16)))
-	_, err = w.rt.Unary(op.MustByName("neg"), lost, nil)
+	_, err = eager.Unary(w.rt, op.MustByName("neg"), lost, nil)
 	require.Equal(t, error(errInjected), err)
 	whole := w.f32(w.cpu, []float32{5, 6, 7, 8}, 2, 2)
-	require.NoError(t, w.rt.CallInto(op.MustByName("neg"), of(whole), nil, lost, nil))
+	require.NoError(t, eager.CallInto(w.rt, op.MustByName("neg"), of(whole), nil, lost, nil))
 	require.Equal(t, []float32{-5, -6, -7, -8}, w.floats(lost), "written over")
 	w.free(x, bad, lost, whole)
 }
@@ -303,7 +304,7 @@ func TestSharedMemoryIsCopiedAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	unsafe.Slice((*float32)(p), 2)[0] = 9
 	foreign := []float32{3, 4}
-	z, err := w.rt.Import(x.DType(), x.Layout, unsafe.Pointer(&foreign[0]), nil)
+	z, err := w.rt.Import(x.DType, x.Layout, unsafe.Pointer(&foreign[0]), nil)
 	require.NoError(t, err)
 	u, err := z.To(w.mps, false, nil)
 	require.NoError(t, err)

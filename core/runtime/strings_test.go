@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -80,14 +82,14 @@ func (repeated) Stage(in []op.Type) (*graph.Graph, *graph.Stage, error) {
 func (w *world) words(list ...string) *runtime.Tensor {
 	wire, err := text.Encode(list)
 	require.NoError(w, err)
-	t, err := w.rt.FromStrings(w.cpu, typed(dtype.Int64, int64(len(list))).Shape, wire)
+	t, err := execute.FromStrings(w.rt, w.cpu, typed(dtype.Int64, int64(len(list))).Shape, wire)
 	require.NoError(w, err)
 	return t
 }
 
 // list is the strings of a tensor.
 func (w *world) list(t *runtime.Tensor) []string {
-	wire, err := t.Strings()
+	wire, err := execute.Strings(t)
 	require.NoError(w, err)
 	list, err := text.Decode("list", wire, t.Numel())
 	require.NoError(w, err)
@@ -99,7 +101,7 @@ func TestStrings(t *testing.T) {
 	w := newWorld(t)
 	m := &text.Model{}
 	m.Add("word 1!")
-	p := w.cpu.NewProgram(shouting{m})
+	p := execute.New(w.cpu, shouting{m})
 	defer p.Close()
 	var all sync.WaitGroup
 	for g := range 4 {
@@ -111,9 +113,9 @@ func TestStrings(t *testing.T) {
 					list, want = append(list, s), append(want, s+"!")
 				}
 				x, y := w.words(list...), w.vector(1, 2)
-				require.True(w, x.HasStrings())
+				require.True(w, execute.HasStrings(x))
 				out := w.run(p, x, y)
-				require.False(w, out[1].HasStrings())
+				require.False(w, execute.HasStrings(out[1]))
 				require.Equal(w, append(want, want...), w.list(out[0]))
 				require.Equal(w, []float32{1, 2}, w.floats(out[1]))
 				w.free(append(out, x, y)...)
@@ -123,7 +125,7 @@ func TestStrings(t *testing.T) {
 	all.Wait()
 	none, three := w.words(), w.vector(3)
 	out := w.run(p, none, three)
-	require.True(t, out[0].HasStrings())
+	require.True(t, execute.HasStrings(out[0]))
 	require.Empty(t, w.list(out[0]))
 	w.free(append(out, none, three)...)
 	x, y := w.words("a"), w.vector(1)
@@ -138,7 +140,7 @@ func TestStrings(t *testing.T) {
 // What is wrong with strings is an error that leaves nothing.
 func TestWrongStrings(t *testing.T) {
 	w := newWorld(t)
-	p, other := w.cpu.NewProgram(shouting{}), w.cpu.NewProgram(positives{})
+	p, other := execute.New(w.cpu, shouting{}), execute.New(w.cpu, positives{})
 	defer p.Close()
 	defer other.Close()
 	x, y := w.words("a"), w.vector(1)
@@ -160,24 +162,24 @@ func TestWrongStrings(t *testing.T) {
 	require.EqualError(t, err, `[shouting] got "quiet"`)
 	_, err = other.Run([]*runtime.Tensor{quiet}, nil)
 	require.EqualError(t, err, "[program] input 0 is a tensor of strings; want one of float32")
-	_, err = w.rt.In(runtime.NonBlocking).Run(p, []*runtime.Tensor{quiet, y}, nil, nil)
+	_, err = execute.RunAs(eager.In(w.rt, runtime.NonBlocking), p, []*runtime.Tensor{quiet, y}, nil, nil)
 	require.ErrorAs(t, err, new(*runtime.Long), "it waits for the numbers")
-	err = w.rt.In(0).RunInto(p, []*runtime.Tensor{x, y}, []*runtime.Tensor{quiet, y}, nil)
+	err = execute.RunInto(eager.In(w.rt, 0), p, []*runtime.Tensor{x, y}, []*runtime.Tensor{quiet, y}, nil)
 	require.ErrorContains(t, err, "an output is strings")
-	_, err = y.Strings()
+	_, err = execute.Strings(y)
 	require.EqualError(t, err, "[tensor_get_strings] got a tensor of float32; want one of strings")
 	require.NoError(t, quiet.Write(make([]byte, 16)))
 	require.Equal(t, []string{"loud", "loud"}, w.list(quiet))
 	require.NoError(t, quiet.Write([]byte{2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}))
-	_, err = quiet.Strings()
+	_, err = execute.Strings(quiet)
 	require.ErrorContains(t, err, "were overwritten")
 	_, err = p.Run([]*runtime.Tensor{quiet, y}, nil)
 	require.ErrorContains(t, err, "were overwritten")
 	w.free(quiet)
-	_, err = w.rt.FromStrings(w.cpu, typed(dtype.Int64, 1).Shape, []byte{1, 0, 0, 0, 0xff})
+	_, err = execute.FromStrings(w.rt, w.cpu, typed(dtype.Int64, 1).Shape, []byte{1, 0, 0, 0, 0xff})
 	require.EqualError(t, err, "[tensor_from_strings] string 0 is not UTF-8")
 	require.Equal(t, live, w.rt.Live())
 	again := w.vector(1) // in a record that strings had
-	require.False(t, again.HasStrings())
+	require.False(t, execute.HasStrings(again))
 	w.free(again)
 }

@@ -5,8 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/tape"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 )
 
 // TestTraceMakesConstants: a tensor that the function makes of elements begins each run with these, whatever it writes there.
@@ -16,12 +19,12 @@ func TestTraceMakesConstants(t *testing.T) {
 		x := w.f32(c, []float32{1, 2}, 2)
 		tr := w.tracer(c, x)
 		total := w.f32(c, []float32{10, 20}, 2)
-		require.False(w, tr.Stream().IsMadeHere(total))
-		tr.Stream().MadeHere(total)
-		require.True(w, tr.Stream().IsMadeHere(total))
-		require.NoError(w, tr.Stream().ReadsElements(total))
+		require.False(w, trace.IsMadeHere(tr.Stream(), total))
+		trace.MadeHere(tr.Stream(), total)
+		require.True(w, trace.IsMadeHere(tr.Stream(), total))
+		require.NoError(w, trace.ReadsElements(tr.Stream(), total))
 		require.NoError(w, tr.into(total, "add", total, tr.in[0]))
-		require.Equal(w, status.Traced, status.CodeOf(tr.Stream().ReadsElements(total)))
+		require.Equal(w, status.Traced, status.CodeOf(trace.ReadsElements(tr.Stream(), total)))
 		p := tr.end(total)
 		w.free(total)
 		require.Empty(w, p.Changed())
@@ -41,15 +44,15 @@ func TestTraceNotesWhatIsRead(t *testing.T) {
 	newWorld(t).each(func(w *world, c *runtime.Context) {
 		live := w.rt.Live()
 		x, read, other := w.f32(c, []float32{1}, 1), w.f32(c, []float32{2}, 1), w.f32(c, []float32{3}, 1)
-		var programs []*runtime.Program
+		var programs []*execute.Program
 		for range 2 {
 			tr := w.tracer(c, x)
-			require.NoError(w, tr.Stream().ReadsElements(read))
-			require.NoError(w, tr.Stream().ReadsElements(read))
+			require.NoError(w, trace.ReadsElements(tr.Stream(), read))
+			require.NoError(w, trace.ReadsElements(tr.Stream(), read))
 			require.NoError(w, tr.into(other, "add", other, tr.in[0]))
 			programs = append(programs, tr.end(tr.do("neg", operands(tr.in[0]))))
 		}
-		both, err := programs[0].Unify(programs[1])
+		both, err := trace.Unify(programs[0], programs[1])
 		require.NoError(w, err)
 		programs = append(programs, both)
 		accepted := func(want bool) {
@@ -76,14 +79,14 @@ func TestTraceReadsBeforeItWrites(t *testing.T) {
 		live := w.rt.Live()
 		x, count := w.f32(c, []float32{1}, 1), w.f32(c, []float32{2}, 1)
 		tr := w.tracer(c, x)
-		require.NoError(w, tr.Stream().ReadsElements(count))
+		require.NoError(w, trace.ReadsElements(tr.Stream(), count))
 		require.NoError(w, tr.into(count, "add", count, tr.in[0]))
 		p := tr.end()
 		require.True(w, p.Accepts(one(x), true, true))
 		require.Empty(w, w.run(p, x))
 		require.False(w, p.Accepts(one(x), true, true))
 		tr = w.tracer(c, x)
-		require.NoError(w, tr.Stream().ReadsElements(count))
+		require.NoError(w, trace.ReadsElements(tr.Stream(), count))
 		tr.Abort()
 		w.free(tr.in...)
 		w.free(x, count)
@@ -112,10 +115,10 @@ func TestTraceGivesHistoriesBack(t *testing.T) {
 			if ends {
 				p := tr.end(y)
 				out := w.run(p, x)
-				w.backward(runtime.Pass{Of: one(out[0]), Keep: true}) // the run is one call
+				w.backward(tape.Pass{Of: one(out[0]), Keep: true}) // the run is one call
 				require.Equal(w, []float32{7, 9}, w.gradient(x))
 				require.True(w, plain.Asks())
-				w.backward(runtime.Pass{Of: one(twice)}) // twice + x
+				w.backward(tape.Pass{Of: one(twice)}) // twice + x
 				require.Equal(w, []float32{8, 10}, w.gradient(x))
 				require.Equal(w, []float32{2, 2}, w.gradient(k))
 				w.free(out[0])
@@ -125,7 +128,7 @@ func TestTraceGivesHistoriesBack(t *testing.T) {
 				w.free(append(tr.made, tr.in...)...)
 				require.False(w, plain.Asks())
 				require.True(w, twice.Asks())
-				w.backward(runtime.Pass{Of: one(twice)})
+				w.backward(tape.Pass{Of: one(twice)})
 				require.Equal(w, []float32{2, 2}, w.gradient(k))
 			}
 			w.free(k, twice)

@@ -7,9 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/tape"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 )
 
 // These are tests of what a trace is: what it captures, changes, differentiates and refuses, and that nothing is left of it.
@@ -19,14 +23,14 @@ import (
 // tracer makes calls that are traced.
 type tracer struct {
 	*world
-	*runtime.Trace
+	*trace.Trace
 	in   []*runtime.Tensor // what stands for the arguments
 	made []*runtime.Tensor
 }
 
 // tracer begins a trace with these arguments.
 func (w *world) tracer(c *runtime.Context, args ...*runtime.Tensor) *tracer {
-	tr, in, err := c.NewTrace(args)
+	tr, in, err := trace.New(c, args)
 	require.NoError(w, err)
 	return &tracer{world: w, Trace: tr, in: in}
 }
@@ -45,7 +49,7 @@ func (tr *tracer) try(name string, in []runtime.Operand, at ...op.Value) (*runti
 	row := op.MustByName(name)
 	full := make(op.Attrs, len(row.Attrs))
 	copy(full, at)
-	made, err := tr.rt.In(runtime.Recording).Call(row, in, full, tr.Context(), tr.Stream())
+	made, err := eager.In(tr.rt, runtime.Recording).Call(row, in, full, tr.Context(), tr.Stream())
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +67,11 @@ func (tr *tracer) do(name string, in []runtime.Operand, at ...op.Value) *runtime
 // into makes a call that writes into a tensor.
 func (tr *tracer) into(out *runtime.Tensor, name string, in ...*runtime.Tensor) error {
 	row := op.MustByName(name)
-	return tr.rt.In(runtime.Recording).CallInto(row, operands(in...), make(op.Attrs, len(row.Attrs)), out, tr.Stream())
+	return eager.In(tr.rt, runtime.Recording).CallInto(row, operands(in...), make(op.Attrs, len(row.Attrs)), out, tr.Stream())
 }
 
 // end makes the program, and frees what the trace has made.
-func (tr *tracer) end(out ...*runtime.Tensor) *runtime.Program {
+func (tr *tracer) end(out ...*runtime.Tensor) *execute.Program {
 	p, err := tr.End(out)
 	require.NoError(tr, err)
 	for _, t := range append(tr.made, tr.in...) {
@@ -77,8 +81,8 @@ func (tr *tracer) end(out ...*runtime.Tensor) *runtime.Program {
 }
 
 // run runs a program in mode Recording.
-func (w *world) run(p *runtime.Program, in ...*runtime.Tensor) []*runtime.Tensor {
-	out, err := w.rt.In(runtime.Recording).Run(p, in, nil, nil)
+func (w *world) run(p *execute.Program, in ...*runtime.Tensor) []*runtime.Tensor {
+	out, err := execute.RunAs(eager.In(w.rt, runtime.Recording), p, in, nil, nil)
 	require.NoError(w, err)
 	return out
 }
@@ -95,7 +99,7 @@ func TestTraceCapturesByReference(t *testing.T) {
 		p := tr.end(z)
 		out := w.run(p, x)
 		require.Equal(w, []float32{22, 44, 66}, w.floats(out[0]))
-		require.NoError(w, w.rt.CallInto(op.MustByName("add"), operands(b, b), nil, b, nil))
+		require.NoError(w, eager.CallInto(w.rt, op.MustByName("add"), operands(b, b), nil, b, nil))
 		again := w.run(p, x)
 		require.Equal(w, []float32{42, 84, 126}, w.floats(again[0]))
 		require.Len(w, p.Captured(), 1)
@@ -119,12 +123,12 @@ func TestRunsIntoOneList(t *testing.T) {
 		room := make([]*runtime.Tensor, 0, 8)
 		var results []*runtime.Tensor
 		for range 3 {
-			out, err := w.rt.In(runtime.Recording).Run(p, one(x), nil, room)
+			out, err := execute.RunAs(eager.In(w.rt, runtime.Recording), p, one(x), nil, room)
 			require.NoError(w, err)
 			results = append(results, out[0])
 		}
 		for i, y := range results {
-			w.backward(runtime.Pass{Of: one(y)})
+			w.backward(tape.Pass{Of: one(y)})
 			e := math.E
 			// Each of three shares has 2 ulp of exp and two roundings, and two more are of their sum.
 			require.InEpsilonSlice(w, []float64{float64(i+1) * 2 * e, float64(i+1) * 3 * e * e}, widened(w.gradient(x)), 8*0x1p-23)
@@ -196,7 +200,7 @@ func TestTraceViews(t *testing.T) {
 			return all
 		}
 		x, y := w.f32(c, []float32{1, 2, 3, 4, 5, 6}, 6), w.f32(c, []float32{1, 2, 3, 4, 5, 6}, 6)
-		eager := &tracer{world: w, Trace: &runtime.Trace{}}
+		eager := &tracer{world: w, Trace: &trace.Trace{}}
 		want := read(f(x, eager))
 		tr := w.tracer(c, y)
 		p := tr.end(f(tr.in[0], tr)...)
@@ -232,16 +236,16 @@ func TestTraceRefuses(t *testing.T) {
 		for _, name := range []string{"cummax", "squeeze", "nonzero"} { // as where calls are run
 			fails(tr.into(in, name, in), status.Unsupported, "cannot write into a tensor")
 		}
-		_, err = w.rt.Call(op.MustByName("neg"), operands(in), nil, nil, nil)
+		_, err = eager.Call(w.rt, op.MustByName("neg"), operands(in), nil, nil, nil)
 		fails(err, status.Traced, "this call is outside of it")
-		_, err = w.rt.Unary(op.MustByName("neg"), in, nil)
+		_, err = eager.Unary(w.rt, op.MustByName("neg"), in, nil)
 		fails(err, status.Traced, "this call is outside of it")
-		fails(w.rt.CallInto(op.MustByName("neg"), operands(x), nil, in, nil), status.Traced, "outside of it")
-		_, err = w.rt.Backward(&runtime.Pass{Of: one(in)}, tr.Stream())
+		fails(eager.CallInto(w.rt, op.MustByName("neg"), operands(x), nil, in, nil), status.Traced, "outside of it")
+		_, err = tape.Backward(w.rt, &tape.Pass{Of: one(in)}, tr.Stream())
 		fails(err, status.Traced, "[backward] a function that is traced")
 		ints := func(v ...int64) op.Value { return op.Value{Kind: op.Ints, Ints: v} }
 		tr.do("as_strided", operands(in), ints(2, 2), ints(1, 2))
-		_, _, err = c.NewTrace(one(in))
+		_, _, err = trace.New(c, one(in))
 		fails(err, status.Traced, "[trace] got")
 		other := w.tracer(c)
 		_, err = other.End(one(in))
@@ -273,14 +277,14 @@ func TestTraceGradients(t *testing.T) {
 		y := tr.do("multiply", operands(tr.in[0], h)) // 2 k x
 		z := tr.do("multiply", operands(y, y))        // 4 k^2 x^2
 		free := tr.do("neg", operands(seen))          // asks for nothing
-		w.mustInto(tr.rt.CallInto(op.MustByName("add"), operands(seen, seen), nil, seen, tr.Stream()))
+		w.mustInto(eager.CallInto(tr.rt, op.MustByName("add"), operands(seen, seen), nil, seen, tr.Stream()))
 		p := tr.end(z, free)
 		out := w.run(p, x)
 		require.Equal(w, []float32{64, 400, 1296}, w.floats(out[0]))
 		require.True(w, out[0].Asks())
 		require.False(w, out[1].Asks())
 		p.Close()
-		w.backward(runtime.Pass{Of: one(out[0])})
+		w.backward(tape.Pass{Of: one(out[0])})
 		require.Equal(w, []float32{128, 400, 864}, w.gradient(x)) // 8 k^2 x
 		require.Equal(w, []float32{32, 160, 432}, w.gradient(k))  // 8 k x^2
 		w.free(x, k, h, seen, out[0], out[1])
@@ -299,11 +303,11 @@ func TestTraceGradientNeedsItsValues(t *testing.T) {
 		tr := w.tracer(c, x)
 		p := tr.end(tr.do("multiply", operands(tr.in[0], tr.in[0])))
 		out := w.run(p, x)
-		again, err := w.rt.Backward(&runtime.Pass{Of: out, To: one(x), Again: true}, nil)
+		again, err := tape.Backward(w.rt, &tape.Pass{Of: out, To: one(x), Again: true}, nil)
 		require.NoError(w, err)
-		w.mustInto(w.rt.CallInto(op.MustByName("neg"), operands(x), nil, x, nil))
+		w.mustInto(eager.CallInto(w.rt, op.MustByName("neg"), operands(x), nil, x, nil))
 		for _, of := range [][]*runtime.Tensor{out, again} {
-			_, err = w.rt.Backward(&runtime.Pass{Of: of, To: one(x)}, nil)
+			_, err = tape.Backward(w.rt, &tape.Pass{Of: of, To: one(x)}, nil)
 			require.ErrorContains(w, err, "[jit] a tensor that the gradient of the function reads was changed in place")
 		}
 		w.free(x, out[0], again[0])
@@ -341,7 +345,7 @@ func TestTraceRandom(t *testing.T) {
 			row := op.MustByName("uniform")
 			full := make(op.Attrs, len(row.Attrs))
 			copy(full, at)
-			made, err := w.rt.Call(row, nil, full, c, on)
+			made, err := eager.Call(w.rt, row, nil, full, c, on)
 			require.NoError(w, err)
 			return made[0]
 		}
@@ -371,11 +375,11 @@ func TestTraceGradientHasGradients(t *testing.T) {
 		p.Close()
 		made := of
 		for _, want := range [][]float32{{9, 60}, {18, 60}, {18, 30}} { // of s x**3 for s of 3 and 5
-			of = w.backward(runtime.Pass{Of: of, To: one(x), Again: true})
+			of = w.backward(tape.Pass{Of: of, To: one(x), Again: true})
 			require.Equal(w, want, w.floats(of[0]))
 			made = append(made, of...)
 		}
-		by := w.backward(runtime.Pass{Of: made[1:2], To: one(s)}) // 3 x**2 by s, for gradients of ones
+		by := w.backward(tape.Pass{Of: made[1:2], To: one(s)}) // 3 x**2 by s, for gradients of ones
 		require.Equal(w, []float32{3, 12}, w.floats(by[0]))
 		w.free(append(append(made, by...), x, s)...)
 		require.Equal(w, live, w.rt.Live())
@@ -395,7 +399,7 @@ func TestRecordedGradientsHoldNoProgram(t *testing.T) {
 			if closed {
 				p.Close()
 			}
-			w.backward(runtime.Pass{Of: of, Again: true})
+			w.backward(tape.Pass{Of: of, Again: true})
 			require.Equal(w, []float32{1, 4}, w.gradient(s))
 			w.free(x, s, of[0])
 			if !closed {

@@ -6,13 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/trace"
 )
 
 // traced is x * x of n elements as a program, with what then adds to it.
-func (w *world) traced(c *runtime.Context, n int, then func(tr *tracer, y *runtime.Tensor)) *runtime.Program {
+func (w *world) traced(c *runtime.Context, n int, then func(tr *tracer, y *runtime.Tensor)) *execute.Program {
 	x := w.f32(c, make([]float32, n), int64(n))
 	defer w.free(x)
 	tr := w.tracer(c, x)
@@ -34,7 +36,7 @@ func TestUnifiedPrograms(t *testing.T) {
 			require.NoError(w, tr.into(total, "add", total, tr.do("sum", operands(y), op.Value{Kind: op.Ints, Ints: []int64{0}}, op.Value{}, op.Value{Kind: op.Bool, I: 1})))
 		}} {
 			p, q := w.traced(c, 5, then), w.traced(c, 7, then)
-			both, err := p.Unify(q)
+			both, err := trace.Unify(p, q)
 			require.NoError(w, err)
 			p.Close()
 			q.Close()
@@ -46,9 +48,9 @@ func TestUnifiedPrograms(t *testing.T) {
 			require.Contains(w, both.String(), "input %0 float32[s0]")
 			if then == nil {
 				require.NoError(w, both.Save(path))
-				source, err := runtime.Load(path)
+				source, err := execute.Load(path)
 				require.NoError(w, err)
-				loaded := c.NewProgram(source)
+				loaded := execute.New(c, source)
 				again := w.run(loaded, single)
 				require.Equal(w, []float32{1}, w.floats(again[0]), "what is saved takes all sizes")
 				w.free(again[0])
@@ -90,10 +92,10 @@ func TestUnifyRefusesOtherPrograms(t *testing.T) {
 			}, "there are 2 calls and 1 results for some sizes, 3 and 1 for others"},
 		} {
 			other := w.traced(c, 7, q.then)
-			both, err := p.Unify(other)
+			both, err := trace.Unify(p, other)
 			if q.want == "" {
 				require.NoError(w, err, "each trace may make its own constant")
-				_, err = both.Unify(both)
+				_, err = trace.Unify(both, both)
 				require.ErrorContains(w, err, "have other origins or places; want two traces", "it is no trace any more")
 				both.Close()
 			} else {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	goruntime "runtime"
 	"sync"
 	"time"
 
@@ -93,11 +94,11 @@ func (rt *Runtime) WaitFor(w Wait, d time.Duration) Wait { return rt.waits.slice
 func (c *Context) WaitFor(w Wait, d time.Duration) (Wait, error) {
 	var uses []alloc.Use
 	if w == 0 {
-		for _, s := range c.open() {
+		for _, s := range c.OpenStreams() {
 			uses = append(uses, s.unfinished()...)
 		}
 	}
-	if w = c.rt.waits.slice(w, d, uses); w != 0 {
+	if w = c.Runtime.waits.slice(w, d, uses); w != 0 {
 		return w, nil
 	}
 	return 0, c.report()
@@ -109,7 +110,7 @@ func (s *Stream) WaitFor(w Wait, d time.Duration) (Wait, error) {
 	if w == 0 {
 		uses = s.unfinished()
 	}
-	if w = s.ctx.rt.waits.slice(w, d, uses); w != 0 {
+	if w = s.ctx.Runtime.waits.slice(w, d, uses); w != 0 {
 		return w, nil
 	}
 	return 0, s.report()
@@ -117,7 +118,7 @@ func (s *Stream) WaitFor(w Wait, d time.Duration) (Wait, error) {
 
 // unfinished is a use that covers all work submitted to the stream so far; none where it has completed.
 func (s *Stream) unfinished() []alloc.Use {
-	if u := (alloc.Use{Stream: s.dev, Ticket: s.last.Load()}); !u.Passed() {
+	if u := (alloc.Use{Stream: s.Device, Ticket: s.last.Load()}); !u.Passed() {
 		return []alloc.Use{u}
 	}
 	return nil
@@ -129,7 +130,7 @@ func (e *Event) WaitFor(w Wait, d time.Duration) Wait {
 	if at := e.at.Load(); w == 0 && at != nil && !e.dev.Done() {
 		uses = []alloc.Use{*at}
 	}
-	return e.ctx.rt.waits.slice(w, d, uses)
+	return e.ctx.Runtime.waits.slice(w, d, uses)
 }
 
 // WaitFor waits in slices for the work that computes the tensor and, with writes, for the work that reads it. When
@@ -137,28 +138,72 @@ func (e *Event) WaitFor(w Wait, d time.Duration) Wait {
 func (t *Tensor) WaitFor(w Wait, d time.Duration, writes bool) (Wait, error) {
 	var uses []alloc.Use
 	if w == 0 {
-		uses = t.store.hazards(writes)
+		uses = t.Store.hazards(writes)
 	}
-	if w = t.store.ctx.rt.waits.slice(w, d, uses); w != 0 {
+	if w = t.Store.Context.Runtime.waits.slice(w, d, uses); w != 0 {
 		return w, nil
 	}
-	return 0, t.store.failure()
+	return 0, t.Store.failure()
 }
 
 // Busy is the wait with which a call on the tensor would start, 0 for a call that would not block: until its
 // stream accepts calls, or until copies from or to the tensor have completed. It is for callers that hold a lock.
 func (t *Tensor) Busy(on *Stream) Wait {
-	switch st := t.store; {
-	case !st.ctx.inOrder:
-		return st.ctx.pick(on).busy()
-	case st.foreignWork.Load():
-		return st.ctx.rt.waits.begin(st.hazards(true))
+	switch st := t.Store; {
+	case !st.Context.inOrder:
+		return st.Context.StreamFor(on).busy()
+	case st.ForeignWork.Load():
+		return st.Context.Runtime.waits.begin(st.hazards(true))
 	}
 	return 0
 }
 
 // ReadWait is the wait with which Read would start, 0 if it would not block.
-func (t *Tensor) ReadWait() Wait { return t.store.ctx.rt.waits.begin(t.store.hazards(false)) }
+func (t *Tensor) ReadWait() Wait { return t.Store.Context.Runtime.waits.begin(t.Store.hazards(false)) }
 
 // Busy is the wait with which a call on the device would start, 0 for a call that would not block.
-func (c *Context) Busy(on *Stream) Wait { return c.pick(on).busy() }
+func (c *Context) Busy(on *Stream) Wait { return c.StreamFor(on).busy() }
+
+// More goroutines than CPUs would share them, and each run would hold its memory for longer. On a device with queues a
+// goroutine mostly waits; with two of them one run is submitted while another is computed.
+//
+// Goroutines come and go with the runs, so that a process which starts none has none of them. A run that was cancelled in its turn
+// stays in the list, without what it was given, until it is met there: no search is needed.
+
+// started are the asynchronous runs of a device.
+type started struct {
+	mu      sync.Mutex
+	making  int      // goroutines that make runs
+	waiting []func() // in the order of enlist; some may have nothing to do any more
+}
+
+// Enlist has a run made, which do does: by another goroutine, or in its turn where there are enough of them.
+func (c *Context) Enlist(do func()) {
+	s := &c.started
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.making >= min(goruntime.NumCPU(), goruntime.GOMAXPROCS(0)) { // Go may have more processors than there are CPUs
+		s.waiting = append(s.waiting, do)
+		return
+	}
+	s.making++
+	c.Runtime.releases.Go(func() {
+		for ; do != nil; do = s.next() {
+			do()
+		}
+	})
+}
+
+// next is the run that has waited longest. Where none waits it is nil, and the goroutine ends.
+func (s *started) next() func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.waiting) == 0 {
+		s.waiting = nil
+		s.making--
+		return nil
+	}
+	do := s.waiting[0]
+	s.waiting[0], s.waiting = nil, s.waiting[1:]
+	return do
+}

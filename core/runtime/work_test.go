@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
@@ -25,7 +26,7 @@ func TestExplainSaysWhatStepsAsk(t *testing.T) {
 		out, err := b.Call(op.MustByName(name), operands, at)
 		require.NoError(t, err)
 		_, c := cpuWithout(t, 0)
-		p := c.NewProgram(b.Build(out...))
+		p := execute.New(c, b.Build(out...))
 		defer p.Close()
 		require.NoError(t, p.Prepare(shapes))
 		return p.Explain()

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -14,7 +15,7 @@ import (
 
 // packed is a product whose left operand the CPU packs into a workspace: x transposed, times x.
 func packed(w *world, x, columns *runtime.Tensor, on *runtime.Stream) *runtime.Tensor {
-	ts, err := w.rt.Call(op.MustByName("matmul"), of(columns, x), make(op.Attrs, 2), nil, on)
+	ts, err := eager.Call(w.rt, op.MustByName("matmul"), of(columns, x), make(op.Attrs, 2), nil, on)
 	require.NoError(w, err)
 	return ts[0]
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -72,15 +74,15 @@ func (w world) read(x *runtime.Tensor, err error) []float32 {
 func TestCallsRunOnTheDeviceOrTheCPU(t *testing.T) {
 	w := newWorld(t)
 	x, y := w.tensor(-1, 0, 2), w.tensor(1, 2, 3)
-	require.Equal(t, []float32{0, 2, 5}, w.read(w.Binary(op.MustByName("add"), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, nil)))
-	require.Equal(t, []float32{0, 0, 2}, w.read(w.Unary(op.MustByName("relu"), x, nil)))
+	require.Equal(t, []float32{0, 2, 5}, w.read(eager.Binary(w.Runtime, op.MustByName("add"), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, nil)))
+	require.Equal(t, []float32{0, 0, 2}, w.read(eager.Unary(w.Runtime, op.MustByName("relu"), x, nil)))
 	require.Empty(t, w.small.Fallbacks())
 
-	require.Equal(t, []float32{1, 0, 2}, w.read(w.Unary(op.MustByName("abs"), x, nil)))
+	require.Equal(t, []float32{1, 0, 2}, w.read(eager.Unary(w.Runtime, op.MustByName("abs"), x, nil)))
 	require.Equal(t, map[string]int64{"abs": 1}, w.small.Fallbacks())
 
 	// The operand that is broadcast has gaps: another key, and another answer of Compile.
-	require.Equal(t, []float32{4, 5, 7}, w.read(w.Binary(op.MustByName("add"), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: w.tensor(5)}, nil)))
+	require.Equal(t, []float32{4, 5, 7}, w.read(eager.Binary(w.Runtime, op.MustByName("add"), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: w.tensor(5)}, nil)))
 	require.Equal(t, map[string]int64{"abs": 1, "add": 1}, w.small.Fallbacks())
 }
 
@@ -95,7 +97,7 @@ func TestProgramIsDividedAroundWhatTheDeviceLacks(t *testing.T) {
 	}
 	vector := op.Type{DType: dtype.Float32, Shape: w.dims(3)}
 	x, y := b.Input(vector), b.Input(vector)
-	p := w.small.NewProgram(b.Build(call("relu", call("add", call("abs", call("multiply", x, y)), y))))
+	p := execute.New(w.small, b.Build(call("relu", call("add", call("abs", call("multiply", x, y)), y))))
 	defer p.Close()
 	out, err := p.Run([]*runtime.Tensor{w.tensor(-1, 0, 2), w.tensor(1, -2, 3)}, nil)
 	require.NoError(t, err)

@@ -24,7 +24,11 @@ var layers = []struct {
 	{[]string{"core/graph/graphtest"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
 	{[]string{"onnx"}, []string{"core/dtype", "core/shape", "core/op", "core/graph", "core/mapped", "core/text"}},
 	{[]string{"alloc", "core/program"}, []string{"core/device"}},
-	{[]string{"core/runtime"}, []string{"alloc", "core/..."}},
+	{[]string{"core/runtime"}, runtimeBase},
+	{[]string{"core/eager", "core/native", "core/snapshot"}, append([]string{"core/runtime"}, runtimeBase...)},
+	{[]string{"core/tape", "core/execute"}, append([]string{"core/runtime", "core/eager"}, runtimeBase...)},
+	{[]string{"core/trace"}, append([]string{"core/runtime", "core/eager", "core/tape", "core/execute"}, runtimeBase...)},
+	{[]string{"core/holdings"}, append([]string{"core/runtime", "core/execute", "core/trace"}, runtimeBase...)},
 	{[]string{"objc", "objc/gen"}, nil},
 	{[]string{"objc/mtl", "objc/mpsgraph"}, []string{"objc", "objc/mtl"}},
 	{[]string{"kernels/metal/msl"}, []string{"core/dtype", "core/op"}},
@@ -63,7 +67,7 @@ var layers = []struct {
 	{[]string{"serve/modelconfig", "serve/batching"}, nil},
 	{[]string{"serve/tensors"}, []string{"core/dtype"}},
 	{[]string{"serve"}, []string{
-		"core/dtype", "core/shape", "core/op", "core/graph", "core/runtime", "onnx", "serve/...",
+		"core/dtype", "core/shape", "core/op", "core/graph", "core/runtime", "core/execute", "onnx", "serve/...",
 	}},
 	{[]string{"serve/backend"}, []string{"core/...", "onnx", "serve/tensors"}},
 	{[]string{"capi"}, []string{"core/...", "kernels/...", "alloc", "onnx", "serve/backend", "tritonlang", "tritonlang/report", "internal/..."}},
@@ -85,6 +89,11 @@ var layers = []struct {
 	{[]string{"tests/msl"}, []string{"tritonlang", "core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/..."}},
 	{[]string{"examples/smalldevice"}, []string{"core/dtype", "core/op", "core/device"}},
 	{[]string{"examples/...", "tests/..."}, nil},
+}
+
+// runtimeBase is what the packages of the runtime may import beside those below them.
+var runtimeBase = []string{
+	"alloc", "core/dtype", "core/shape", "core/slot", "core/mapped", "core/profile", "core/text", "core/op", "core/device", "core/graph", "core/program",
 }
 
 // hostBase is what the packages of kernels of the host device may import beside those below them.
@@ -193,6 +202,10 @@ func TestRulesCanFail(t *testing.T) {
 	}{
 		{"core/runtime", "alloc", true},
 		{"core/runtime", "core/status", true},
+		{"core/runtime", "core/eager", false},
+		{"core/eager", "core/trace", false},
+		{"core/execute", "core/tape", false},
+		{"core/trace", "core/tape", true},
 		{"core/runtime", "kernels/host", false},
 		{"core/op", "core/device", false},
 		{"kernels/host", "core/runtime", false},

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -88,7 +89,7 @@ func (s *script) call(name string, in []runtime.Operand, at ...op.Value) *runtim
 	}
 	copy(full, at)
 	s.ops++
-	ts, err := s.rt.Call(row, in, full, s.c, s.on[s.ops%len(s.on)])
+	ts, err := eager.Call(s.rt, row, in, full, s.c, s.on[s.ops%len(s.on)])
 	s.made, s.err = append(s.made, ts...), err
 	if err != nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
@@ -27,7 +28,7 @@ kernel void follow(device const ulong *list, device ulong *seen, device const ul
 // follower runs the kernel on addresses, and reads the table that it got.
 type follower struct {
 	*world
-	kernel *runtime.Kernel
+	kernel *native.Kernel
 }
 
 func newFollower(w *world) follower { return follower{w, w.kernel(w.library(follow), "follow")} }
@@ -49,7 +50,7 @@ func (f follower) words(values ...uint64) *runtime.Tensor {
 func (f follower) run(on *runtime.Stream, addresses ...uint64) (table *runtime.Tensor) {
 	list, table := f.words(addresses...), f.words(make([]uint64, 64)...)
 	nothing := func([]uint32) error { return nil }
-	require.NoError(f, f.kernel.RunReporting([]runtime.KernelArg{tensor(list), tensor(table)}, line(uint64(len(addresses))), auto, 16, true, nothing, on))
+	require.NoError(f, f.kernel.RunReporting([]native.KernelArg{tensor(list), tensor(table)}, line(uint64(len(addresses))), auto, 16, true, nothing, on))
 	f.free(list)
 	return table
 }

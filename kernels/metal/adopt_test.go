@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -50,7 +51,7 @@ func (w *world) lend(b []byte, freed *atomic.Int64, n int64) (*runtime.Tensor, e
 func (w *world) run(name string, x, y *runtime.Tensor) *runtime.Tensor {
 	row := op.MustByName(name)
 	in := []runtime.Operand{{Tensor: x}, {Tensor: y}}
-	made, err := w.rt.Call(row, in, make(op.Attrs, len(row.Attrs)), nil, nil)
+	made, err := eager.Call(w.rt, row, in, make(op.Attrs, len(row.Attrs)), nil, nil)
 	require.NoError(w, err)
 	return made[0]
 }
@@ -78,8 +79,8 @@ func share(w *world, n int64) {
 	require.EqualValues(w, 1, fakemetal.Count(w, "live_objects")-objects, "one buffer")
 
 	square := w.run("matmul", x, x)
-	require.NoError(w, w.rt.CallInto(op.MustByName("add"), []runtime.Operand{{Tensor: x}, {Tensor: x}}, nil, x, nil))
-	require.NoError(w, w.rt.CallInto(op.MustByName("matmul"), []runtime.Operand{{Tensor: square}, {Tensor: square}}, op.Attrs{{}, {}}, x, nil))
+	require.NoError(w, eager.CallInto(w.rt, op.MustByName("add"), []runtime.Operand{{Tensor: x}, {Tensor: x}}, nil, x, nil))
+	require.NoError(w, eager.CallInto(w.rt, op.MustByName("matmul"), []runtime.Operand{{Tensor: square}, {Tensor: square}}, op.Attrs{{}, {}}, x, nil))
 	require.NoError(w, w.gpu.Synchronize())
 	calls, _ := w.gpu.CopyCount()
 	require.Zero(w, calls)
@@ -132,7 +133,7 @@ func TestShareLeavesTheRest(t *testing.T) {
 			for name, in := range map[string][]runtime.Operand{
 				"add": {{Tensor: x}, {Tensor: x}}, "abs": {{Tensor: x}}, "assign": {{Tensor: y}},
 			} {
-				require.NoError(t, w.rt.CallInto(op.MustByName(name), in, nil, x, nil))
+				require.NoError(t, eager.CallInto(w.rt, op.MustByName(name), in, nil, x, nil))
 			}
 			require.NoError(t, w.gpu.Synchronize())
 			used := int(67 * d.Size())

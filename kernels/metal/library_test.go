@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -31,14 +32,14 @@ kernel void where_am_i(device uint *out, uint3 at [[thread_position_in_grid]], u
 `
 
 // library compiles source; the test closes it.
-func (w *world) library(source string) *runtime.Library {
-	l, err := w.gpu.NewLibrary(source)
+func (w *world) library(source string) *native.Library {
+	l, err := native.NewLibrary(w.gpu, source)
 	require.NoError(w, err)
 	w.Cleanup(func() { require.NoError(w, l.Close()) })
 	return l
 }
 
-func (w *world) kernel(l *runtime.Library, name string) *runtime.Kernel {
+func (w *world) kernel(l *native.Library, name string) *native.Kernel {
 	k, err := l.Kernel(name)
 	require.NoError(w, err)
 	w.Cleanup(func() { require.NoError(w, k.Close()) })
@@ -46,15 +47,15 @@ func (w *world) kernel(l *runtime.Library, name string) *runtime.Kernel {
 }
 
 // number is a float as an argument.
-func number(v float32) runtime.KernelArg {
-	return runtime.KernelArg{Bytes: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))}
+func number(v float32) native.KernelArg {
+	return native.KernelArg{Bytes: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))}
 }
 
-func long(n int64) runtime.KernelArg {
-	return runtime.KernelArg{Bytes: binary.LittleEndian.AppendUint64(nil, uint64(n))}
+func long(n int64) native.KernelArg {
+	return native.KernelArg{Bytes: binary.LittleEndian.AppendUint64(nil, uint64(n))}
 }
 
-func tensor(t *runtime.Tensor) runtime.KernelArg { return runtime.KernelArg{Tensor: t} }
+func tensor(t *runtime.Tensor) native.KernelArg { return native.KernelArg{Tensor: t} }
 
 // line is n threads in one dimension; auto leaves the threadgroup to the library.
 func line(n uint64) [3]uint64 { return [3]uint64{n, 1, 1} }
@@ -88,7 +89,7 @@ kernel void rotate3(device float *x, device float *y, device float *z, constant 
 }`)
 	k := w.kernel(l, "rotate3")
 	x, y, z := w.filled(w.gpu, 1, 2), w.filled(w.gpu, 2, 2), w.filled(w.gpu, 3, 2)
-	args := []runtime.KernelArg{tensor(x), tensor(y), tensor(z), number(0.5)}
+	args := []native.KernelArg{tensor(x), tensor(y), tensor(z), number(0.5)}
 	call := func() {
 		require.NoError(t, k.Run(args, line(2), auto, nil))
 		require.NoError(t, w.gpu.Synchronize())
@@ -111,7 +112,7 @@ func TestKernelsOfNoElements(t *testing.T) {
 	x := w.filled(w.gpu, 1, 4)
 	empty, err := w.rt.Empty(w.gpu, dtype.Float32, shape.Shape{Rank: 1}, nil)
 	require.NoError(t, err)
-	args := []runtime.KernelArg{tensor(empty), {Bytes: make([]byte, 4)}}
+	args := []native.KernelArg{tensor(empty), {Bytes: make([]byte, 4)}}
 	for range 8 {
 		w.free(w.add(x, x, nil))
 		require.NoError(t, w.gpu.Synchronize())
@@ -125,14 +126,14 @@ func TestKernelsOfNoElements(t *testing.T) {
 
 func TestSourceThatDoesNotCompile(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.gpu.NewLibrary("kernel void f(device float *x) {\n  x[0] = undeclared;\n}")
+	_, err := native.NewLibrary(w.gpu, "kernel void f(device float *x) {\n  x[0] = undeclared;\n}")
 	require.Equal(t, status.Syntax, status.CodeOf(err))
 	require.ErrorContains(t, err, "[compile_shader] the source does not compile")
 	require.ErrorContains(t, err, ":2:")
 	require.ErrorContains(t, err, "undeclared")
-	_, err = w.gpu.NewLibrary("\xff")
+	_, err = native.NewLibrary(w.gpu, "\xff")
 	require.Equal(t, status.Invalid, status.CodeOf(err))
-	_, err = w.cpu.NewLibrary(source)
+	_, err = native.NewLibrary(w.cpu, source)
 	require.EqualError(t, err, "[compile_shader] cpu runs on device host; want device metal")
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
 }
@@ -152,7 +153,7 @@ func TestKernelAmongOperators(t *testing.T) {
 		w.free(x)
 		x = z
 		on = []*runtime.Stream{nil, other}[i/2%2]
-		require.NoError(t, k.Run([]runtime.KernelArg{tensor(y), tensor(x), number(1), long(n)}, line(n), auto, on))
+		require.NoError(t, k.Run([]native.KernelArg{tensor(y), tensor(x), number(1), long(n)}, line(n), auto, on))
 		wantX += wantY
 		wantY += wantX
 	}
@@ -170,7 +171,7 @@ func TestFunctionsArePrecise(t *testing.T) {
 	k := w.kernel(w.library(`#include <metal_stdlib>
 kernel void run(device float *x, uint i [[thread_position_in_grid]]) { x[i] = i == 0 ? metal::tanh(x[i]) : metal::fast::tanh(x[i]); }`), "run")
 	x := w.filled(w.gpu, 50, 2)
-	require.NoError(t, k.Run([]runtime.KernelArg{tensor(x)}, line(2), auto, nil))
+	require.NoError(t, k.Run([]native.KernelArg{tensor(x)}, line(2), auto, nil))
 	values := w.values(x)
 	require.InDelta(t, 1, values[0], 1e-6)
 	require.True(t, math.IsNaN(float64(values[1])), "the mock's fast::tanh(50) is %g; want NaN", values[1])
@@ -188,14 +189,14 @@ func TestKernelSeesMemory(t *testing.T) {
 	seven := w.filled(w.cpu, 7, 1)
 	scalar, err := seven.Index([]runtime.IndexItem{{Kind: runtime.IndexInt}})
 	require.NoError(t, err)
-	require.NoError(t, full.Run([]runtime.KernelArg{tensor(part), tensor(scalar)}, line(6), auto, nil))
+	require.NoError(t, full.Run([]native.KernelArg{tensor(part), tensor(scalar)}, line(6), auto, nil))
 	require.Equal(t, []float32{0, 0, 0, 7, 7, 7, 7, 7, 7, 0}, w.values(x))
 
 	empty, err := x.Index([]runtime.IndexItem{{Kind: runtime.IndexSlice, Has: 1, Start: 10}})
 	require.NoError(t, err)
 	axpy := w.kernel(l, "axpy")
-	require.NoError(t, axpy.Run([]runtime.KernelArg{tensor(empty), tensor(empty), number(1), long(0)}, line(5), auto, nil))
-	require.NoError(t, full.Run([]runtime.KernelArg{tensor(empty), number(1)}, line(0), auto, nil), "nothing runs")
+	require.NoError(t, axpy.Run([]native.KernelArg{tensor(empty), tensor(empty), number(1), long(0)}, line(5), auto, nil))
+	require.NoError(t, full.Run([]native.KernelArg{tensor(empty), number(1)}, line(0), auto, nil), "nothing runs")
 	require.NoError(t, w.gpu.Synchronize())
 	w.free(x, part, seven, scalar, empty)
 }
@@ -214,7 +215,7 @@ func TestThreadgroups(t *testing.T) {
 	w := newWorld(t)
 	k := w.kernel(w.library(source), "where_am_i")
 	x := w.filled(w.gpu, 0, 24)
-	require.NoError(t, k.Run([]runtime.KernelArg{tensor(x)}, [3]uint64{4, 3, 2}, [3]uint64{4, 3, 1}, nil))
+	require.NoError(t, k.Run([]native.KernelArg{tensor(x)}, [3]uint64{4, 3, 2}, [3]uint64{4, 3, 1}, nil))
 	for _, v := range w.values(x) {
 		require.EqualValues(t, 431, math.Float32bits(v))
 	}
@@ -226,7 +227,7 @@ func TestThreadgroups(t *testing.T) {
 		"positions of 33 bits":  {line(1 << 33), auto},
 		"33 bits along an axis": {[3]uint64{1, 1, 1 << 32}, auto},
 	} {
-		require.Equal(t, status.Invalid, status.CodeOf(k.Run([]runtime.KernelArg{tensor(x)}, c.threads, c.group, nil)), name)
+		require.Equal(t, status.Invalid, status.CodeOf(k.Run([]native.KernelArg{tensor(x)}, c.threads, c.group, nil)), name)
 	}
 	w.free(x)
 }
@@ -236,27 +237,27 @@ func TestArgumentsAreChecked(t *testing.T) {
 	l := w.library(source)
 	full, axpy := w.kernel(l, "full"), w.kernel(l, "axpy")
 	x, onCPU := w.filled(w.gpu, 0, 4), w.filled(w.cpu, 0, 4)
-	bytes := func(n int) runtime.KernelArg { return runtime.KernelArg{Bytes: make([]byte, n)} }
+	bytes := func(n int) native.KernelArg { return native.KernelArg{Bytes: make([]byte, n)} }
 	for _, c := range []struct {
 		name   string
-		kernel *runtime.Kernel
-		args   []runtime.KernelArg
+		kernel *native.Kernel
+		args   []native.KernelArg
 		code   status.Code
 		says   string
 	}{
-		{"too few", full, []runtime.KernelArg{tensor(x)}, status.Invalid, "[full] argument 1 (value) is missing; want 2 arguments"},
+		{"too few", full, []native.KernelArg{tensor(x)}, status.Invalid, "[full] argument 1 (value) is missing; want 2 arguments"},
 		{"none", axpy, nil, status.Invalid, "argument 0 (y) is missing; want 4 arguments"},
-		{"a number to be written", full, []runtime.KernelArg{number(1), number(1)}, status.Type, "[full] argument 0 (out) is written by the kernel; want a tensor on mps:0"},
-		{"a tensor elsewhere", full, []runtime.KernelArg{tensor(onCPU), number(1)}, status.Invalid, "[full] argument 0 is on cpu"},
-		{"nothing", full, []runtime.KernelArg{tensor(x), {}}, status.Invalid, "argument 1 is empty"},
-		{"too many bytes", full, []runtime.KernelArg{tensor(x), bytes(4081), bytes(1)}, status.Invalid, "got 4112 bytes of numbers; want at most 4096"},
-		{"too many", full, make([]runtime.KernelArg, 32), status.Invalid, "got 32 arguments; want at most 31"},
+		{"a number to be written", full, []native.KernelArg{number(1), number(1)}, status.Type, "[full] argument 0 (out) is written by the kernel; want a tensor on mps:0"},
+		{"a tensor elsewhere", full, []native.KernelArg{tensor(onCPU), number(1)}, status.Invalid, "[full] argument 0 is on cpu"},
+		{"nothing", full, []native.KernelArg{tensor(x), {}}, status.Invalid, "argument 1 is empty"},
+		{"too many bytes", full, []native.KernelArg{tensor(x), bytes(4081), bytes(1)}, status.Invalid, "got 4112 bytes of numbers; want at most 4096"},
+		{"too many", full, make([]native.KernelArg, 32), status.Invalid, "got 32 arguments; want at most 31"},
 	} {
 		err := c.kernel.Run(c.args, line(4), auto, nil)
 		require.Equal(t, c.code, status.CodeOf(err), c.name)
 		require.ErrorContains(t, err, c.says, c.name)
 	}
-	require.NoError(t, full.Run([]runtime.KernelArg{tensor(x), bytes(4096)}, line(4), auto, nil))
+	require.NoError(t, full.Run([]native.KernelArg{tensor(x), bytes(4096)}, line(4), auto, nil))
 	require.NoError(t, w.gpu.Synchronize())
 	w.free(x, onCPU)
 }
@@ -275,7 +276,7 @@ func TestWarmKernel(t *testing.T) {
 	w := newWorld(t)
 	k := w.kernel(w.library(source), "full")
 	x := w.filled(w.gpu, 0, 64)
-	args := []runtime.KernelArg{tensor(x), number(3)}
+	args := []native.KernelArg{tensor(x), number(3)}
 	require.NoError(t, k.Run(args, line(64), auto, nil))
 	before := map[string]int64{}
 	for _, what := range []string{"compiles", "buffers", "sends", "dispatches"} {
@@ -296,7 +297,7 @@ func TestFailureNamesTheKernel(t *testing.T) {
 	x, y := w.filled(w.gpu, 0, 64), w.filled(w.gpu, 1, 64)
 	require.NoError(t, w.gpu.Synchronize())
 	fakemetal.Fail(t, "command_buffer", 1, 3)
-	require.NoError(t, k.Run([]runtime.KernelArg{tensor(x), number(3)}, line(64), auto, nil))
+	require.NoError(t, k.Run([]native.KernelArg{tensor(x), number(3)}, line(64), auto, nil))
 	z := w.add(y, y, nil)
 	_, _, err := w.first(x)
 	require.Equal(t, status.Device, status.CodeOf(err))
@@ -306,7 +307,7 @@ func TestFailureNamesTheKernel(t *testing.T) {
 	require.ErrorContains(t, err, "in it ran full of the program's own")
 	require.ErrorContains(t, w.gpu.Synchronize(), "[full]")
 	require.NoError(t, w.gpu.Synchronize())
-	require.NoError(t, k.Run([]runtime.KernelArg{tensor(y), number(3)}, line(64), auto, nil))
+	require.NoError(t, k.Run([]native.KernelArg{tensor(y), number(3)}, line(64), auto, nil))
 	first, _, err := w.first(y)
 	require.NoError(t, err)
 	require.EqualValues(t, 3, first)
@@ -322,10 +323,10 @@ func TestFailureStaysWithWhatIsWritten(t *testing.T) {
 	x, y, z := w.filled(w.gpu, 1, 8), w.filled(w.gpu, 2, 8), w.filled(w.gpu, 3, 8)
 	require.NoError(t, w.gpu.Synchronize())
 	fakemetal.Fail(t, "command_buffer", 1, 3)
-	require.NoError(t, axpy.Run([]runtime.KernelArg{tensor(y), tensor(x), number(1), long(8)}, line(8), auto, nil))
+	require.NoError(t, axpy.Run([]native.KernelArg{tensor(y), tensor(x), number(1), long(8)}, line(8), auto, nil))
 	require.Error(t, w.gpu.Synchronize())
 	require.EqualValues(t, 1, w.values(x)[7])
-	require.NoError(t, axpy.Run([]runtime.KernelArg{tensor(z), tensor(y), number(1), long(8)}, line(8), auto, nil))
+	require.NoError(t, axpy.Run([]native.KernelArg{tensor(z), tensor(y), number(1), long(8)}, line(8), auto, nil))
 	for _, failed := range []*runtime.Tensor{y, z} {
 		_, _, err := w.first(failed)
 		require.ErrorContains(t, err, "[axpy] the GPU stopped the command buffer")
@@ -341,7 +342,7 @@ func TestReports(t *testing.T) {
 	k := w.kernel(w.library("kernel void f(device float *x, device uint *says, uint i [[thread_position_in_grid]]) { x[i] += 1; if (i == 3) says[1] = 5; }"), "f")
 	x := w.filled(w.gpu, 1, 8)
 	run := func(fails bool) {
-		require.NoError(t, k.RunReporting([]runtime.KernelArg{tensor(x)}, line(8), auto, 16, false, func(words []uint32) error {
+		require.NoError(t, k.RunReporting([]native.KernelArg{tensor(x)}, line(8), auto, 16, false, func(words []uint32) error {
 			if !slices.Equal(words[:3], []uint32{0, 5, 0}) { // no require, which would end the stream's goroutine
 				return status.Errorf(status.Internal, "the kernel has reported %v", words[:3])
 			}
@@ -375,7 +376,7 @@ func TestEveryStepOfALibraryFails(t *testing.T) {
 	w := newWorld(t)
 	l := w.library(source)
 	for what, make := range map[string]func() error{
-		"library":  func() error { _, err := w.gpu.NewLibrary(source); return err },
+		"library":  func() error { _, err := native.NewLibrary(w.gpu, source); return err },
 		"function": func() error { _, err := l.Kernel("full"); return err },
 		"pipeline": func() error { _, err := l.Kernel("full"); return err },
 	} {
@@ -388,14 +389,14 @@ func TestEveryStepOfALibraryFails(t *testing.T) {
 func TestLoadLibrary(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(t.TempDir(), "kernels.metallib")
-	_, err := w.gpu.LoadLibrary(path)
+	_, err := native.LoadLibrary(w.gpu, path)
 	require.Equal(t, status.Invalid, status.CodeOf(err))
 	require.ErrorContains(t, err, "[load_metallib] "+path+" does not load")
 	require.NoError(t, os.WriteFile(path, []byte(source), 0o600)) // the mock of Metal takes source
-	l, err := w.gpu.LoadLibrary(path)
+	l, err := native.LoadLibrary(w.gpu, path)
 	require.NoError(t, err)
 	require.Contains(t, l.Names(), "axpy")
 	require.NoError(t, l.Close())
-	_, err = w.cpu.LoadLibrary(path)
+	_, err = native.LoadLibrary(w.cpu, path)
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -70,7 +71,7 @@ func (w *world) first(t *runtime.Tensor) (float32, float32, error) {
 }
 
 func (w *world) add(x, y *runtime.Tensor, on *runtime.Stream) *runtime.Tensor {
-	z, err := w.rt.Binary(op.MustByName("add"), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, on)
+	z, err := eager.Binary(w.rt, op.MustByName("add"), runtime.Operand{Tensor: x}, runtime.Operand{Tensor: y}, on)
 	require.NoError(w, err)
 	return z
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -27,7 +28,7 @@ const (
 type Instance struct {
 	model    *Model
 	ctx      *runtime.Context  // the place
-	program  *runtime.Program  // the model's for that place
+	program  *execute.Program  // the model's for that place
 	stream   *runtime.Stream   // of its own on mps; nil on the CPU
 	defaults []*runtime.Tensor // by input; nil where there is none
 
@@ -67,7 +68,7 @@ func (s source) StringInputs() []string        { return s.file.StringInputs() }
 func (s source) StringOutputs() ([]bool, bool) { return s.file.StringOutputs() }
 
 // Decided is the file with inputs of known elements.
-func (s source) Decided(known map[int]*op.Const) runtime.Source { return s.file.Given(known) }
+func (s source) Decided(known map[int]*op.Const) execute.Source { return s.file.Given(known) }
 
 // Instance makes an instance. What it lacks on its place is an error here, not at the first request: element types, and
 // operators with attributes that are not supported, where the shapes of the model are known.
@@ -124,14 +125,14 @@ func (i *Instance) defaultOf(t *tensor) (*runtime.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return i.model.rt.FromStrings(i.ctx, t.given.Shape, wire)
+	return execute.FromStrings(i.model.rt, i.ctx, t.given.Shape, wire)
 }
 
 // Shapes that the configuration leaves open are compiled at the first request with them. model_warmup of the configuration
 // sends one before the model is ready.
 
 // program is the program of the model for a place: the first instance there makes it.
-func (m *Model) program(c *runtime.Context) (*runtime.Program, error) {
+func (m *Model) program(c *runtime.Context) (*execute.Program, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p := m.programs[c.Place()]; p != nil {
@@ -144,7 +145,7 @@ func (m *Model) program(c *runtime.Context) (*runtime.Program, error) {
 		}
 		m.rt.Free(none.Handle())
 	}
-	p := c.NewProgram(source{m.file})
+	p := execute.New(c, source{m.file})
 	if types, ok := m.shapes(); ok {
 		var needs *graph.NeedsElements
 		if err := p.Prepare(types); err != nil && !errors.As(err, &needs) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -35,7 +36,7 @@ type Model struct {
 	complete []byte // the configuration with what the file says; nil: it needed nothing
 
 	mu       sync.Mutex
-	programs map[place.Place]*runtime.Program // closed with the model
+	programs map[place.Place]*execute.Program // closed with the model
 }
 
 // tensor is an input or an output as the configuration has it.
@@ -79,14 +80,14 @@ func load(rt *runtime.Runtime, o *Options) (*Model, error) {
 	if !filepath.IsLocal(name) {
 		return nil, status.Errorf(status.Invalid, "default_model_filename is %q; want a file in the folder of the version", name)
 	}
-	file, err := onnx.Open(filepath.Join(o.Folder, strconv.FormatUint(o.Version, 10), name), rt.Fold)
+	file, err := onnx.Open(filepath.Join(o.Folder, strconv.FormatUint(o.Version, 10), name), execute.Folder(rt))
 	if err != nil {
 		return nil, err
 	}
 	if rt.Count(place.MPSKind) == 0 { // all instances share the model
 		file.UseIntegers()
 	}
-	m := &Model{rt: rt, name: o.Name, file: file, programs: map[place.Place]*runtime.Program{}}
+	m := &Model{rt: rt, name: o.Name, file: file, programs: map[place.Place]*execute.Program{}}
 	if err = file.OnlyTensors(); err == nil && o.Complete && (len(c.inputs) == 0 || len(c.outputs) == 0) {
 		m.complete, err = complete(c, o.DefaultMaxBatch, file)
 	}

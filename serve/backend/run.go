@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/eager"
+	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -225,7 +227,7 @@ func (i *Instance) runBatch(group []*Request, gathering *time.Duration) error {
 		i.in[t.at] = x
 	}
 	*gathering += time.Since(start)
-	made, err := m.rt.In(0).Run(i.program, i.in, i.stream, i.made[:0])
+	made, err := execute.RunAs(eager.In(m.rt, 0), i.program, i.in, i.stream, i.made[:0])
 	if err != nil {
 		return err
 	}
@@ -267,7 +269,7 @@ func (i *Instance) input(n int, group []*Request, rows int64) (*runtime.Tensor, 
 	}
 	defer clear(i.parts) // they are borrowed
 	if t.kind == stringType {
-		return m.rt.FromStrings(i.ctx, s, joined(i.parts))
+		return execute.FromStrings(m.rt, i.ctx, s, joined(i.parts))
 	}
 	return m.rt.Gather(i.ctx, t.dtype(), s, i.parts)
 }
@@ -320,8 +322,8 @@ func (i *Instance) freeInputs() {
 // split gives each request its rows of a result.
 func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int64) error {
 	m, t, s := i.model, i.model.outputs[n], made.Shape
-	if made.DType() != t.dtype() || made.HasStrings() != (t.kind == stringType) {
-		return status.Errorf(status.Internal, "[metal_mps] output '%s' is %s; want %s", t.name, made.DType(), t.dtype())
+	if made.DType != t.dtype() || execute.HasStrings(made) != (t.kind == stringType) {
+		return status.Errorf(status.Internal, "[metal_mps] output '%s' is %s; want %s", t.name, made.DType, t.dtype())
 	}
 	data, err := i.contents(made)
 	if err != nil {
@@ -353,10 +355,10 @@ func (i *Instance) split(n int, made *runtime.Tensor, group []*Request, rows int
 // contents is the elements of a result in memory of the runtime, until Release. Strings are encoded into a tensor of bytes: the
 // server reads the memory from C, which must not have that of Go.
 func (i *Instance) contents(made *runtime.Tensor) ([]byte, error) {
-	if !made.HasStrings() {
+	if !execute.HasStrings(made) {
 		return made.Contents()
 	}
-	wire, err := made.Strings()
+	wire, err := execute.Strings(made)
 	if err != nil {
 		return nil, err
 	}

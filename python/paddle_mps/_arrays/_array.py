@@ -469,7 +469,7 @@ def rank(input: Tensor) -> Tensor:
 
 
 def number_of(value: int, dtype: _dtype.DType) -> Tensor:
-    if _builtin.traces:  # a function that is traced has to know it: see core/runtime/trace_numbers.go
+    if _builtin.traces:  # a function that is traced has to know it: see core/trace/numbers.go
         return from_array(np.array(value, dtype.numpy), cpu)
     return _operators.full(cpu.word, (), value, dtype)
 

@@ -1,7 +1,7 @@
 """Gradients: what is recorded, and the backward passes over it.
 
 The library records calls of operators whose operands have stop_gradient=False, and has the rules; see
-core/runtime/record.go and core/op/grad.go. Here are the scopes that switch recording off, the passes, and the hooks,
+core/eager/record.go and core/op/grad.go. Here are the scopes that switch recording off, the passes, and the hooks,
 which the library calls back.
 """
 

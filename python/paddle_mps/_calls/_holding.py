@@ -4,7 +4,7 @@ The library knows an object by a number, and gives it back through the deleter. 
 of the hook, or what was computed from it, can be differentiated, so the tensor holds the hook, through the library,
 where Python's collector does not see it. A hook that uses its own tensor is a cycle then, which would stay for ever.
 
-So for the time of each full collection the library is asked what tensors and traced programs hold (core/runtime/held.go),
+So for the time of each full collection the library is asked what tensors and traced programs hold (core/holdings/holdings.go),
 and they get references to just that, which the collector sees. What it frees then, it frees as any other cycle: a
 tensor that goes frees its handle, with the last of them the library drops the hook. When the collection has ended, the
 references are taken back. Whatever the library says later is right in the meantime too: an object of Python is only
