@@ -83,7 +83,7 @@ def terms(row: dict[str, Any], attrs: dict[str, Any], arrays: list[Any], want: A
         return max(x.size // want.size, 1)
     if row["kind"] == "window":
         return windows.terms(arrays, attrs)
-    if row["kind"] == "normalize":
+    if row["kind"] == "lines":
         return x.shape[-1]
     if row["kind"] == "scan":
         axis = attrs["axis"]
