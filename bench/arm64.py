@@ -1,6 +1,6 @@
 """How many instructions the loops of the CPU device take on arm64: those of NEON beside the portable ones.
 
-Each row of kernels/host/vec that takes much time in networks runs on 4096 elements (16 KiB of float32) in
+Each row of the rooms of kernels/host/vec that takes much time in networks runs on 4096 elements (16 KiB of float32) in
 qemu-aarch64, with a plug-in that counts (bench/arm64.c). The counts include the call from Go to C. They are
 the same on every machine, and say nothing about the time of an instruction on a real processor: division and
 square root take longer than a load. The bar for each row is 0.35 of the portable loop's count.

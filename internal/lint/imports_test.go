@@ -48,8 +48,16 @@ var layers = []struct {
 	{[]string{"kernels/metal"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels", "kernels/metal/...", "objc/...",
 	}},
-	{[]string{"kernels/host/vec/..."}, []string{"core/dtype", "kernels/host/vec/..."}},
-	{[]string{"kernels/host/engine"}, []string{"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/host/vec"}},
+	{[]string{"kernels/host/vec", "kernels/host/vec/narrow", "kernels/host/vec/neon"}, nil},
+	{[]string{"kernels/host/vec/vectest"}, []string{"kernels/host/vec"}},
+	{[]string{"kernels/host/vec/arith", "kernels/host/vec/gemm", "kernels/host/vec/maths", "kernels/host/vec/random", "kernels/host/vec/rearrange", "kernels/host/vec/sorting"}, vecBase},
+	{[]string{"kernels/host/vec/float16"}, append([]string{"core/dtype"}, vecBase...)},
+	{[]string{"kernels/host/vec/nontemporal", "kernels/host/vec/reduction"}, append([]string{"kernels/host/vec/arith"}, vecBase...)},
+	{[]string{"kernels/host/vec/rownorm"}, append([]string{"kernels/host/vec/maths", "kernels/host/vec/reduction"}, vecBase...)},
+	{[]string{"kernels/host/vec/stencil", "kernels/host/vec/winograd"}, append([]string{"kernels/host/vec/gemm"}, vecBase...)},
+	{[]string{"kernels/host/vec/lowprec"}, append([]string{"kernels/host/vec/float16", "kernels/host/vec/gemm"}, vecBase...)},
+	{[]string{"kernels/host/vec/dots"}, append([]string{"kernels/host/vec/gemm", "kernels/host/vec/rearrange"}, vecBase...)},
+	{[]string{"kernels/host/engine"}, append([]string{"core/dtype", "core/shape", "core/op", "core/device", "kernels"}, vecRooms...)},
 	{[]string{"kernels/host/elem", "kernels/host/attention", "kernels/host/index", "kernels/host/order"}, append([]string{"kernels/host/engine"}, hostBase...)},
 	{[]string{"kernels/host/create"}, append([]string{"kernels/host/engine", "kernels/host/elem"}, hostBase...)},
 	{[]string{"kernels/host/reduce", "kernels/host/sort"}, append([]string{"kernels/host/engine", "kernels/host/elem", "kernels/host/order"}, hostBase...)},
@@ -97,12 +105,22 @@ var runtimeBase = []string{
 }
 
 // hostBase is what the packages of kernels of the host device may import beside those below them.
-var hostBase = []string{"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/host/vec"}
+var hostBase = append([]string{"core/dtype", "core/shape", "core/op", "core/device", "kernels"}, vecRooms...)
+
+// vecBase is what each room of loops may import beside the rooms below it, and vecRooms are the rooms, of which kernels use any.
+var (
+	vecBase  = []string{"kernels/host/vec", "kernels/host/vec/neon"}
+	vecRooms = []string{
+		"kernels/host/vec", "kernels/host/vec/arith", "kernels/host/vec/dots", "kernels/host/vec/float16", "kernels/host/vec/gemm",
+		"kernels/host/vec/lowprec", "kernels/host/vec/maths", "kernels/host/vec/nontemporal", "kernels/host/vec/random", "kernels/host/vec/rearrange",
+		"kernels/host/vec/reduction", "kernels/host/vec/rownorm", "kernels/host/vec/sorting", "kernels/host/vec/stencil", "kernels/host/vec/winograd",
+	}
+)
 
 // thirdParty says which packages may import a module that is not ours; nil: only tests.
 var thirdParty = map[string][]string{
 	"github.com/ebitengine/purego": {"objc", "kernels/host/blas", "cmd/paddle-mps/internal/sharedmemory"},
-	"github.com/stretchr/testify":  {"kernels/metal/metaltest"},
+	"github.com/stretchr/testify":  {"kernels/metal/metaltest", "kernels/host/vec/vectest"},
 	"google.golang.org/protobuf": {
 		"onnx", "serve", "serve/modelconfig", "cmd/paddle-mps/internal/kserve", "cmd/paddle-mps/internal/grpcapi", "internal/protogen", "internal/onnxtest",
 	},
@@ -221,6 +239,12 @@ func TestRulesCanFail(t *testing.T) {
 		{"kernels/host/product", "kernels/host/conv", false},
 		{"kernels/host/engine", "kernels/host/elem", false},
 		{"kernels/host/elem", "kernels/host", false},
+		{"kernels/host/elem", "kernels/host/vec/maths", true},
+		{"kernels/host/elem", "kernels/host/vec/vectest", false},
+		{"kernels/host/vec", "kernels/host/vec/maths", false},
+		{"kernels/host/vec/rownorm", "kernels/host/vec/maths", true},
+		{"kernels/host/vec/maths", "kernels/host/vec/rownorm", false},
+		{"kernels/host/vec/gemm", "kernels/host/vec/lowprec", false},
 		{"core/dtype", "core/shape", false},
 	} {
 		may, known := allowed(c.from)

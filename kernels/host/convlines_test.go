@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/conv"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/dots"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -65,6 +65,6 @@ func TestLinesAreCut(t *testing.T) {
 			im.PerImage = 3 * im.PerChannel
 		}
 		conv.CutLines(j)
-		require.Equal(t, c.lines && vec.HasLineDots(), j.CutInLines.On, name)
+		require.Equal(t, c.lines && dots.HasLines(), j.CutInLines.On, name)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/conv"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/winograd"
 )
 
 // winogradConvs are convolutions that are computed in tiles where there are vectors for them.
@@ -27,9 +27,9 @@ var winogradConvs = []convCase{
 func needWinograd(t *testing.T) {
 	t.Helper()
 	switch {
-	case vec.HasWinograd():
+	case winograd.Available():
 	case expectsWinograd():
-		t.Fatal("vec.HasWinograd() is false on a processor with AVX-512, in a build with GOEXPERIMENT=simd")
+		t.Fatal("winograd.Available() is false on a processor with AVX-512, in a build with GOEXPERIMENT=simd")
 	default:
 		t.Skip("convolutions in tiles need AVX-512 and GOEXPERIMENT=simd")
 	}

@@ -6,7 +6,7 @@
 // How a call runs: the stream (direct.go, queue.go) takes it in order, the program (program.go) hands it to the kernel that the
 // registry of package engine holds for its operator and dtype, and the kernel splits its work over the threads of the device. The
 // kernels are in packages by family: elem, reduce, scan, sort, index, create, product, conv, pool, rnn and attention, over engine,
-// which has threads, walks and codecs. The arithmetic itself is in kernels/host/vec.
+// which has threads, walks and codecs. The arithmetic itself is in the rooms of kernels/host/vec.
 //
 // A program of one call is one kernel; one of many steps (sequence.go) runs the kernels of the steps one after the other, and groups
 // of them block by block (package fusion). An operator has a portable kernel without state that takes every call, and may have
@@ -19,7 +19,7 @@
 // so a value that is checked and then used must be read only once.
 //
 // A new elementwise operator is a line in init of unary.go, binary.go or compare.go in package elem with a function of one
-// or two elements: registerUnaryFloats and eachOf, registerBinaryFloats and eachPair. What package vec has
+// or two elements: registerUnaryFloats and eachOf, registerBinaryFloats and eachPair. What kernels/host/vec has
 // a loop for is a line in vectorFunctions. An operator of another kind is a type with the methods of engine.Kernel
 // in a file of its family, and a call of engine.Register for each dtype. A new family is a line in families.go and in the table of
 // layers in internal/lint. What others ask of a kernel beside that is an exported method: see engine.Stateful and
@@ -36,7 +36,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 )
 
 // Config says what kind of host device to make. The zero value is the cpu place.
@@ -98,7 +98,7 @@ func New(c Config) *Device {
 			TotalMemory: c.Memory, Recommended: c.Memory / 4 * 3, Processors: c.Threads,
 			Unified: true, Async: c.Async, BFloat16: true, CountsFirst: true,
 			Float64:      !c.Async, // an emulated GPU lacks what every GPU of its kind lacks
-			ChannelsLast: vec.HasLines(),
+			ChannelsLast: gemm.ReadsInPlace(),
 		},
 		inline:  c.InlineLimit,
 		threads: t,

@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 )
 
 // TestMatmulOfTransposes multiplies left operands that are stored as their transposes, as gradients of weights do, without a
@@ -19,7 +19,7 @@ func TestMatmulOfTransposes(t *testing.T) {
 		l.Strides[0], l.Strides[1], l.Strides[2] = step, 1, m+gap
 		return l
 	}
-	height, _ := vec.MatMulTile[float32]()
+	height, _ := gemm.MatMulTile[float32]()
 	for _, d := range []dtype.DType{dtype.Float32, dtype.Float64} {
 		for _, threads := range []int{1, 3} {
 			for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/pool"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -34,7 +34,7 @@ func TestWaysOfMaxPoolAgree(t *testing.T) {
 		if round%2 == 0 { // the same plane, read backwards
 			x.Origin, x.Strides = 239, [op.MaxSpatial]int64{-120, -40, -1}
 		}
-		j := &pool.Pooling[float32]{Pool: &pool.Pool[float32]{Larger: vec.RowsOf[float32](vec.Max).VV}, X: x}
+		j := &pool.Pooling[float32]{Pool: &pool.Pool[float32]{Larger: arith.RowsOf[float32](arith.Max).VV}, X: x}
 		j.Windows.Kernel, j.Windows.Stride = kernel, [op.MaxSpatial]int64{1, 1, stride}
 		m := pool.MaxRun[float32]{Pooling: j, From: x.Origin, Lines: pool.PoolRows{FromA: 0, ToA: kernel[0], FromB: 1, ToB: 1 + kernel[1]}, Row: make([]float32, engine.Block)}
 		require.True(t, m.Compares())

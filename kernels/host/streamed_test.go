@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/fusion"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/nontemporal"
 )
 
 // streamAll has all results of so many bytes written past the cache until the test ends.
@@ -29,7 +29,7 @@ func streamAll(t *testing.T, from int64) {
 
 // needStreams skips a test where all results are written by ordinary stores.
 func needStreams(t *testing.T) {
-	if !vec.HasStreams() {
+	if !nontemporal.Available() {
 		t.Skip("this build or processor has no loops that write past the cache")
 	}
 }
@@ -37,18 +37,18 @@ func needStreams(t *testing.T) {
 // inMemory is a tensor with 64 bytes in front and behind that are no part of it, skew bytes behind the beginning of a line.
 func inMemory(d dtype.DType, l shape.Layout, skew int, values ...float64) (x *tensor, memory []byte) {
 	size := int(l.Numel() * d.Size())
-	memory = make([]byte, size+4*vec.StreamLine)
+	memory = make([]byte, size+4*nontemporal.LineBytes)
 	for i := range memory {
 		memory[i] = 0xA5
 	}
-	at := vec.StreamLine + int(-uintptr(unsafe.Pointer(&memory[0]))%vec.StreamLine) + skew
+	at := nontemporal.LineBytes + int(-uintptr(unsafe.Pointer(&memory[0]))%nontemporal.LineBytes) + skew
 	x = &tensor{Operand: device.Operand{Addr: unsafe.Pointer(&memory[at]), DType: d, Layout: l}, memory: memory[at : at+size]}
 	for i := range l.Numel() {
 		if len(values) > 0 {
 			put(x.at(i), d, values[int(i)%len(values)])
 		}
 	}
-	return x, memory[at-vec.StreamLine : at+size+vec.StreamLine]
+	return x, memory[at-nontemporal.LineBytes : at+size+nontemporal.LineBytes]
 }
 
 // streamedCase is an operator with its operands.
@@ -63,11 +63,11 @@ func streamedCases() (cases []streamedCase) {
 	for _, s := range elem.Streams {
 		row, f := op.ByID(s.Id), s.F
 		to := dtype.Float32
-		if f >= vec.StreamLess && f <= vec.StreamGreaterEqual {
+		if f >= nontemporal.Less && f <= nontemporal.GreaterEqual {
 			to = dtype.Bool
 		}
 		cases = append(cases, streamedCase{row.Name, to, []dtype.DType{dtype.Float32, dtype.Float32}[:len(row.In)]})
-		if f < vec.StreamRelu {
+		if f < nontemporal.Relu {
 			cases = append(cases, streamedCase{row.Name, dtype.Float64, []dtype.DType{dtype.Float64, dtype.Float64}})
 		}
 	}
@@ -86,7 +86,7 @@ func TestStreamedKernels(t *testing.T) {
 			call.In = append(call.In, device.Operand{DType: d, Layout: dims(5)})
 		}
 		past := elem.PastCache(elem.KernelOf(must(r.kernelFor(call)), call))
-		require.Equal(t, vec.HasStreams(), past != nil, "%s of %v", c.name, c.in)
+		require.Equal(t, nontemporal.Available(), past != nil, "%s of %v", c.name, c.in)
 	}
 }
 
@@ -144,7 +144,7 @@ func compareStreamed(t *testing.T, r *rig, c *streamedCase, n int64, skew int, f
 	}
 	for i := range results[0] {
 		if results[0][i] != results[1][i] {
-			return fmt.Errorf("byte %d is %d; want %d", i-vec.StreamLine, results[1][i], results[0][i])
+			return fmt.Errorf("byte %d is %d; want %d", i-nontemporal.LineBytes, results[1][i], results[0][i])
 		}
 	}
 	return nil
@@ -236,7 +236,7 @@ func TestGroupsKeepWhatTheyRead(t *testing.T) {
 
 	f = compiled(false)
 	for i := range f.Kernels {
-		require.Equal(t, i == 2 || !vec.HasStreams(), elem.PastCache(f.Kernels[i]) == nil, "step %d", i)
+		require.Equal(t, i == 2 || !nontemporal.Available(), elem.PastCache(f.Kernels[i]) == nil, "step %d", i)
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
 )
 
-// functions are unary operators in float64, written down independently of package vec.
+// functions are unary operators in float64, written down independently of package maths.
 var functions = map[string]func(x float64) float64{
 	"exp": math.Exp, "expm1": math.Expm1, "log": math.Log, "log1p": math.Log1p, "log2": math.Log2,
 	"sqrt": math.Sqrt, "rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) },
@@ -55,7 +55,7 @@ func TestUnaryFloats(t *testing.T) {
 				x, out := place(d, l, 1, ramp(713, -4, 0.0125)...), place(d, layouts(23, 31)["padded"], 0)
 				require.NoError(t, r.call(name, &device.Call{In: operands(x), Out: operands(out)}))
 				xs := x.values()
-				if d == dtype.Float64 { // its accuracy is the business of package vec
+				if d == dtype.Float64 { // its accuracy is the business of package maths
 					expect(t, out, func(i int) float64 { return named(name).At(xs[i]) }, name, d, where)
 					continue
 				}
@@ -65,8 +65,8 @@ func TestUnaryFloats(t *testing.T) {
 	}
 }
 
-func named(name string) vec.Unary {
-	f := vec.Neg
+func named(name string) maths.Function {
+	f := maths.Neg
 	for f.String() != name {
 		f++
 	}

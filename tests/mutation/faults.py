@@ -249,18 +249,18 @@ FAULTS = [
     Fault(
         "kernels",
         "a transform of a tile of Winograd's convolution",
-        "kernels/host/vec/winograd.go",
+        "kernels/host/vec/winograd/winograd.go",
         "{a - c, b + c, c - b, b - d}",
         "{a - c, b + c, c + b, b - d}",
-        "go test ./kernels/host/vec -run 'Tiles|Winograd'",
+        "go test ./kernels/host/vec/winograd -run 'Tiles|Winograd'",
     ),
     Fault(
         "kernels",
         "a transform of a kernel of Winograd's convolution",
-        "kernels/host/vec/winograd.go",
+        "kernels/host/vec/winograd/winograd.go",
         "ends + middle, ends - middle, z",
         "ends + middle, ends + middle, z",
-        "go test ./kernels/host/vec -run 'Kernels|Winograd'",
+        "go test ./kernels/host/vec/winograd -run 'Kernels|Winograd'",
     ),
     Fault(
         "kernels",
@@ -305,10 +305,10 @@ FAULTS = [
     Fault(
         "kernels",
         "pairwise sums lose the second half",
-        "kernels/host/vec/reduce.go",
+        "kernels/host/vec/reduction/reduce.go",
         "pairwise(x[:half], block) + pairwise(x[half:], block)",
         "pairwise(x[:half], block) + pairwise(x[:half], block)",
-        "go test ./kernels/host/vec -run Sum",
+        "go test ./kernels/host/vec/reduction -run Sum",
     ),
     Fault(
         "kernels",
@@ -337,10 +337,10 @@ FAULTS = [
     Fault(
         "kernels",
         "tiles of convolutions with a wrong sign",
-        "kernels/host/vec/winograd.go",
+        "kernels/host/vec/winograd/winograd.go",
         "b - c - d}",
         "b - c + d}",
-        "go test ./kernels/host/vec -run 'Winograd|Tiles'",
+        "go test ./kernels/host/vec/winograd -run 'Winograd|Tiles'",
     ),
     Fault(
         "kernels",

@@ -12,14 +12,20 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/dots"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/rearrange"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/reduction"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/rownorm"
 )
 
 // attention is softmax(scale * query @ key.T + mask) @ value in float32. It works on a panel of queries, as many as a tile of a
 // product has columns, and goes through the keys in blocks: of the scores there is one block at a time, in the first-level cache.
 //
 // The softmax is online: weights are relative to the largest score so far, and what has been added up is multiplied by a factor
-// when there is a larger one. The result is divided by the sum of the weights at the end. See vec.WeighColumns.
+// when there is a larger one. The result is divided by the sum of the weights at the end. See rownorm.OnlineSoftmaxColumns.
 //
 // Milakov and Gimelshein, Online normalizer calculation for softmax; Dao et al., FlashAttention.
 type attention struct {
@@ -74,7 +80,7 @@ func (k *attention) Run(t *engine.Threads, c *device.Call) error {
 		return nil
 	}
 	queries, _, _, _ := attentionSizes(c)
-	_, cols := vec.PanelTile()
+	_, cols := gemm.PanelTile()
 	panels := batchesOf(&c.Out[0]) * ((queries + int64(cols) - 1) / int64(cols))
 	return t.Each(k, c, panels, k.Cost(c))
 }
@@ -132,7 +138,7 @@ type attending struct {
 	panelLaid            []float32 // queries, as a right panel
 	scores               []float32 // a block of keys times a panel
 	sums                 []float32 // width rows of a panel: weighted values
-	tops, totals, by     []float32 // of the columns: see vec.WeighColumns
+	tops, totals, by     []float32 // of the columns: see rownorm.OnlineSoftmaxColumns
 	line                 []float32 // room for a row of an operand
 	rowRoom              []float32 // room for as many as a tile has rows or columns
 }
@@ -150,7 +156,7 @@ const (
 func (a *attending) open(k *attention, c *device.Call, f *engine.Frame) (room *[]float32) {
 	a.attention = k
 	a.queries, a.keys, a.size, a.width = attentionSizes(c)
-	rows, cols := vec.PanelTile()
+	rows, cols := gemm.PanelTile()
 	a.rows, a.cols = int64(rows), int64(cols)
 	a.block = keyBlock / a.rows * a.rows
 	a.few = a.queries <= a.cols/fewQueries
@@ -238,7 +244,7 @@ func (a *attending) layKeys() {
 	for j := int64(0); j < a.keys; j += a.rows {
 		n := min(a.rows, a.keys-j)
 		keys, down := a.matrix(keyOperand, j, n, a.rowRoom)
-		vec.Transpose(a.keysLaid[j*a.size:], keys, int(n), int(a.size), int(a.rows), int(down))
+		rearrange.Transpose(a.keysLaid[j*a.size:], keys, int(n), int(a.size), int(a.rows), int(down))
 	}
 }
 
@@ -258,7 +264,7 @@ func (a *attending) layValues() {
 				clear(to[have:])
 			}
 			if a.causal && a.finite {
-				sum := vec.Sum(row)
+				sum := reduction.Sum(row)
 				a.finite = sum-sum == 0
 			}
 		}
@@ -296,7 +302,7 @@ func (a *attending) layQueries(first, n int64) {
 	}
 	if a.size > 0 {
 		queries, down := a.matrix(queryOperand, first, n, a.rowRoom)
-		vec.Transpose(a.panelLaid, queries, int(n), int(a.size), int(a.cols), int(down))
+		rearrange.Transpose(a.panelLaid, queries, int(n), int(a.size), int(a.cols), int(down))
 	}
 	timesRow.VS(a.panelLaid, a.panelLaid, a.scale)
 }
@@ -305,24 +311,24 @@ func (a *attending) layQueries(first, n int64) {
 func (a *attending) attend(first, queries, from, n int64) error {
 	panels := (n + a.rows - 1) / a.rows * a.rows
 	scores := a.scores[:panels*a.cols]
-	if !vec.MulPanels(scores, a.keysLaid[from*a.size:], a.panelLaid, int(a.size), int(a.size), true) {
+	if !gemm.MulPanels(scores, a.keysLaid[from*a.size:], a.panelLaid, int(a.size), int(a.size), true) {
 		return status.Errorf(status.Internal, "[attention] got scores of %d keys that do not fit their memory", n)
 	}
 	scores = scores[:n*a.cols]
 	a.hide(scores, first, queries, from, n)
-	vec.WeighColumns(scores, a.tops, a.totals, a.by, a.scaling)
+	rownorm.OnlineSoftmaxColumns(scores, a.tops, a.totals, a.by, a.scaling)
 	if from > 0 {
 		a.rescale()
 	}
 	tall, whole := int64(len(a.sums))/a.cols, min(a.block, a.keys-from)
-	if !vec.MulPanels(a.sums, a.valuesLaid[from*tall:], scores, int(n), int(whole), from == 0) {
+	if !gemm.MulPanels(a.sums, a.valuesLaid[from*tall:], scores, int(n), int(whole), from == 0) {
 		return status.Errorf(status.Internal, "[attention] got values of %d keys that do not fit their memory", n)
 	}
 	return nil
 }
 
 // timesRow, plusRow and minusRow are the loops of a product, a sum and a difference.
-var timesRow, plusRow, minusRow = vec.RowsOf[float32](vec.Mul), vec.RowsOf[float32](vec.Add), vec.RowsOf[float32](vec.Sub)
+var timesRow, plusRow, minusRow = arith.RowsOf[float32](arith.Mul), arith.RowsOf[float32](arith.Add), arith.RowsOf[float32](arith.Sub)
 
 // rescale multiplies the sums of each column by its factor. After the first blocks there is seldom a score that is larger than all
 // before, and nothing to do.
@@ -350,7 +356,7 @@ func (a *attending) write(first, n int64) {
 		}
 	}
 	if a.width > 0 {
-		vec.Transpose(a.rowRoom, a.sums, int(a.width), int(n), int(a.width), int(a.cols))
+		rearrange.Transpose(a.rowRoom, a.sums, int(a.width), int(n), int(a.width), int(a.cols))
 	}
 	for c := range n {
 		a.writeRow(first+c, a.rowRoom[c*a.width:][:a.width])
@@ -405,10 +411,10 @@ func (a *attending) queryByQuery() error {
 			}
 			weights := a.scores[:n]
 			clear(weights)
-			fit := vec.AddDots(weights, query, keys, 1, int(n), int(a.size), int(a.size), int(down), int(n))
+			fit := dots.AddTransposed(weights, query, keys, 1, int(n), int(a.size), int(a.size), int(down), int(n))
 			a.hideRow(weights, i, from)
 			a.weigh(weights, int(i), sums[i*a.width:][:a.width])
-			if !fit || !vec.AddMatMul(sums[i*a.width:][:a.width], weights, values, 1, int(a.width), int(n), int(n), int(across), int(a.width)) {
+			if !fit || !gemm.AddMatMul(sums[i*a.width:][:a.width], weights, values, 1, int(a.width), int(n), int(n), int(across), int(a.width)) {
 				return status.Errorf(status.Internal, "[attention] got %d keys that do not fit their memory", n)
 			}
 		}
@@ -424,19 +430,19 @@ func (a *attending) queryByQuery() error {
 	return nil
 }
 
-// weigh is vec.WeighColumns of the scores of query i, which are a row, and rescales what has been summed up of it.
+// weigh is rownorm.OnlineSoftmaxColumns of the scores of query i, which are a row, and rescales what has been summed up of it.
 func (a *attending) weigh(scores []float32, i int, sums []float32) {
 	before := a.tops[i]
-	a.tops[i] = max(before, vec.MaxRow(scores))
+	a.tops[i] = max(before, reduction.MaxRow(scores))
 	top := a.tops[i]
 	if top == unseen {
 		top = 0
 	}
 	minusRow.VS(scores, scores, top)
-	vec.Exp.Row(scores, scores)
+	maths.Exp.Row(scores, scores)
 	timesRow.VS(scores, scores, float32(math.Ldexp(1, -a.scaling)))
 	by := float32(math.Exp(float64(before) - float64(top)))
-	a.totals[i] = a.totals[i]*by + float32(vec.Sum(scores))
+	a.totals[i] = a.totals[i]*by + float32(reduction.Sum(scores))
 	if by != 1 {
 		timesRow.VS(sums, sums, by)
 	}

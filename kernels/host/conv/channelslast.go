@@ -7,7 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/product"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -26,7 +26,7 @@ func newChannelsLast(t *engine.Threads, c *device.Call, _ uint64) (engine.Kernel
 
 // packTaps lays out the contiguous weight of a conv as a right operand whose rows are the taps, and for each the channels. Of kernels
 // whose lines have gaps, the elements of a column come before the next one.
-func packTaps(t *engine.Threads, c *device.Call) (*vec.Right, error) {
+func packTaps(t *engine.Threads, c *device.Call) (*gemm.PackedRight, error) {
 	weight := c.In[engine.Right]
 	axes := weight.Rank - 2
 	w, err := op.WindowsOf(op.ByID(c.Op), c.Attrs, axes)

@@ -4,7 +4,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/rearrange"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -75,7 +76,7 @@ func planLines(j *Convolving[float32], w *op.Windows) {
 	}
 	p.perPlane = (p.whole + p.lines - 1) / p.lines
 	// Where there are few pieces, as at the end of a network, they are cut along the channels too, so that each thread has some.
-	_, width := vec.MatMulTile[float32]()
+	_, width := gemm.MatMulTile[float32]()
 	pieces := planes * p.perPlane
 	p.parts = max((wantedPieces+pieces/2)/pieces, 1)
 	p.columns = roundTo((j.Rows+p.parts-1)/p.parts, int64(width))
@@ -119,7 +120,7 @@ func (j lined) Part(_ *device.Call, lo, hi int64) error {
 		plane, line := block/p.perPlane, block%p.perPlane*p.lines
 		lines := min(p.lines, p.whole-line)
 		first := (plane*p.whole+line)*p.windows*j.Rows + from
-		w := vec.Windows{
+		w := gemm.Windows{
 			Lines: int(lines), PerLine: int(p.windows), Line: int(p.step * p.length), Step: int(j.Step[2] * j.Channels),
 			Runs: int(p.kernel), Run: int(p.run), Apart: int(p.apart * p.length),
 		}
@@ -175,7 +176,7 @@ func (j lined) pad(s *window.Scratch[float32], image, a, first, lines int64) {
 				continue
 			}
 			n, b, c := int64(len(inside))/3, at+im.PerChannel, at+2*im.PerChannel
-			vec.Interleave3(inside, im.Data[at:][:n], im.Data[b:][:n], im.Data[c:][:n])
+			rearrange.Interleave3(inside, im.Data[at:][:n], im.Data[b:][:n], im.Data[c:][:n])
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/winograd"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -161,7 +162,7 @@ func knownFilter[T float32 | float64](_ *engine.Threads, c *device.Call) (uint64
 
 // isPacked reports whether a product of so many rows reads its weight packed, and not where it lies.
 func isPacked[T float32 | float64](rows int64) bool {
-	return rows >= int64(vec.FewRows[T]()) && vec.PanelRows[T]() > 1
+	return rows >= int64(gemm.LeastTileRows[T]()) && gemm.PanelRows[T]() > 1
 }
 
 // isFilter reports whether the weight of a convolution is known, and its elements are in their order.
@@ -207,11 +208,11 @@ const mostFewWindows = 64
 func fewElements(c *device.Call) bool {
 	weight, out := &c.In[engine.Right], &c.Out[0]
 	channels := out.Dims[1]
-	if !out.IsContiguous() || weight.Numel() != weight.Dims[0]*weight.Dims[1] || channels < int64(vec.FewRows[float32]()) {
+	if !out.IsContiguous() || weight.Numel() != weight.Dims[0]*weight.Dims[1] || channels < int64(gemm.LeastTileRows[float32]()) {
 		return false
 	}
 	windows := out.Numel() / channels
-	rows, cols := vec.MatMulTile[float32]()
+	rows, cols := gemm.MatMulTile[float32]()
 	straight := roundTo(channels, int64(rows)) * roundTo(windows, int64(cols))
 	turned := roundTo(windows, int64(rows)) * roundTo(channels, int64(cols))
 	return windows > 0 && windows <= mostFewWindows && turned < straight
@@ -226,12 +227,12 @@ func acceptsTiles(_ *engine.Threads, c *device.Call) (uint64, bool) {
 // are lines of the result then, of which there are several. The shapes of one image decide, so that an image has the same result in
 // every batch.
 func InTiles(weight, out *device.Operand, w *op.Windows) (ok, shared bool) {
-	if weight.Rank != 4 || weight.Dims[2] != 3 || weight.Dims[3] != 3 || !vec.HasWinograd() {
+	if weight.Rank != 4 || weight.Dims[2] != 3 || weight.Dims[3] != 3 || !winograd.Available() {
 		return false, false
 	}
 	stride, dilation := window.Spatial(w.Stride, w.Axes, 1), window.Spatial(w.Dilation, w.Axes, 1)
 	rows, lines, perLine := weight.Dims[0]/w.Groups, (out.Dims[2]+1)/2, (out.Dims[3]+1)/2
 	ok = stride == window.UnitSteps && dilation == window.UnitSteps && min(rows, weight.Dims[1]) >= leastTiled &&
-		out.Dims[2] > 1 && perLine >= vec.LeastTiles && lines*perLine >= leastTiles && vec.HasGrid[float32](int(rows), int(out.Dims[3]))
+		out.Dims[2] > 1 && perLine >= winograd.LeastTiles && lines*perLine >= leastTiles && gemm.HasGrid[float32](int(rows), int(out.Dims[3]))
 	return ok, lines*perLine*out.Dims[0] > fewTiles
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/fusion"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/stencil"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -32,7 +33,7 @@ type Convolution[T float32 | float64] struct {
 	native bool                                  // elements are of that dtype
 	plan   func(j *Convolving[T], w *op.Windows) // says how the product is cut
 	known  []T                                   // the weights packed, where they were known when the kernel was made
-	Right  *vec.Right                            // likewise, as the right operand: see channelslast.go
+	Right  *gemm.PackedRight                     // likewise, as the right operand: see channelslast.go
 	byRows bool                                  // images have their channels last in memory: see channelslast.go
 	jobs   sync.Pool
 }
@@ -51,7 +52,7 @@ func packFilter[T float32 | float64](c *device.Call) []T {
 	from := unsafe.Slice((*T)(unsafe.Pointer(&weight.Const[0])), weight.Numel())
 	groups := weight.Dims[0] / rows
 	terms := weight.Numel() / weight.Dims[0]
-	size := int64(vec.LeftSize[T](int(rows), int(terms)))
+	size := int64(gemm.LeftSize[T](int(rows), int(terms)))
 	to := make([]T, groups*size)
 	for g := range groups {
 		packLeft(to[g*size:], from[g*rows*terms:], rows, terms)
@@ -59,10 +60,10 @@ func packFilter[T float32 | float64](c *device.Call) []T {
 	return to
 }
 
-// packLeft is vec.PackLeft of contiguous rows. It panics where to has not the room that vec.LeftSize asks for, which
+// packLeft is gemm.PackLeft of contiguous rows. It panics where to has not the room that gemm.LeftSize asks for, which
 // workspace counts.
 func packLeft[T float32 | float64](to, from []T, rows, terms int64) {
-	if rows*terms > 0 && !vec.PackLeft(to, from, int(rows), int(terms), int(terms)) {
+	if rows*terms > 0 && !gemm.PackLeft(to, from, int(rows), int(terms), int(terms)) {
 		panic("weights that do not fit the room for them")
 	}
 }
@@ -168,7 +169,7 @@ func (k *Convolution[T]) Workspace(c *device.Call) (bytes int64) {
 		bytes += shareBytes[T](c)
 	}
 	if rows := resultRows(c); isPacked[T](rows) && k.known == nil && k.Right == nil {
-		bytes += engine.RoundUp(c.In[engine.Right].Numel() / rows * (rows + int64(vec.PanelRows[T]())) * int64(unsafe.Sizeof(*new(T))))
+		bytes += engine.RoundUp(c.In[engine.Right].Numel() / rows * (rows + int64(gemm.PanelRows[T]())) * int64(unsafe.Sizeof(*new(T))))
 	}
 	return bytes
 }
@@ -226,7 +227,7 @@ func (k *Convolution[T]) Lead(t *engine.Threads, c *device.Call, e fusion.Epilog
 	j.threads, j.sizes.termByTerm = t.Count(), t.TermByTerm
 	j.open(c, &w)
 	if f, ok := any(j).(*Convolving[float32]); ok && len(f.phases) > 0 && f.phases[0].tiling.on {
-		if err := (winograd{f}).prepare(t, c); err != nil {
+		if err := (winogradCall{f}).prepare(t, c); err != nil {
 			return err
 		}
 	}
@@ -310,7 +311,7 @@ func (j *Convolving[T]) reserve(n int64) []T {
 // then depend on the number of threads.
 
 // tapLists are the lists of taps of threads.
-var tapLists = sync.Pool{New: func() any { return new([]vec.Tap) }}
+var tapLists = sync.Pool{New: func() any { return new([]stencil.Tap) }}
 
 var (
 	_ engine.Stateful     = (*Convolution[float32])(nil)

@@ -7,7 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/stencil"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -54,7 +54,7 @@ type depthwise struct{ *Convolving[float32] }
 func (j depthwise) Part(_ *device.Call, lo, hi int64) error {
 	b := j.epilogue.Begin()
 	defer j.epilogue.End(b)
-	taps := tapLists.Get().(*[]vec.Tap)
+	taps := tapLists.Get().(*[]stencil.Tap)
 	defer tapLists.Put(taps)
 	windows := j.out.Dims[2]
 	low, high := j.inside()
@@ -95,7 +95,7 @@ func (j depthwise) inside() (low, high int64) {
 // Offsets count from the first run that a window sees, because vec wants none below 0.
 
 // run computes n windows of a line from number i on, which see the same taps.
-func (j depthwise) run(to []float32, line, i, n int64, list *[]vec.Tap) bool {
+func (j depthwise) run(to []float32, line, i, n int64, list *[]stencil.Tap) bool {
 	im := &j.In
 	a, b, c := line/j.out.Dims[1]%j.out.Dims[0]*j.Step[0], line%j.out.Dims[1]*j.Step[1], i*j.Step[2]
 	image := line / (j.out.Dims[0] * j.out.Dims[1]) * window.Volume(&im.Dims)
@@ -110,8 +110,8 @@ func (j depthwise) run(to []float32, line, i, n int64, list *[]vec.Tap) bool {
 		if least < 0 {
 			least = at
 		}
-		taps = append(taps, vec.Tap{Offset: int(at - least), Number: int32(number)})
+		taps = append(taps, stencil.Tap{Offset: int(at - least), Number: int32(number)})
 	}
 	*list = taps
-	return vec.Depthwise(to, im.Data[max(least, 0):], j.conv.known, taps, int(n), int(j.Step[2]*im.Channels), int(j.Rows))
+	return stencil.DepthwiseChannelsLast(to, im.Data[max(least, 0):], j.conv.known, taps, int(n), int(j.Step[2]*im.Channels), int(j.Rows))
 }

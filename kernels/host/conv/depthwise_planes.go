@@ -3,7 +3,7 @@ package conv
 import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/stencil"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -73,7 +73,7 @@ func (j planed) Part(_ *device.Call, lo, hi int64) error {
 	b := j.epilogue.Begin()
 	defer j.epilogue.End(b)
 	p, taps := &j.planeCut, int64(len(j.Taps))
-	s.Columns = window.Grown(s.Columns, p.height*p.width*j.Step[1]*j.Step[2]+vec.WindowLanes)
+	s.Columns = window.Grown(s.Columns, p.height*p.width*j.Step[1]*j.Step[2]+stencil.WindowLanes)
 	planes, length := j.out.Batch*j.Groups, j.out.Dims[2]
 	copies, last := make([]bandCopy, 0, 4), int64(-1)
 	for ; lo < hi; lo++ {
@@ -87,12 +87,12 @@ func (j planed) Part(_ *device.Call, lo, hi int64) error {
 		img, channel := number/j.Groups, number%j.Groups
 		for i := range copies {
 			c := &copies[i]
-			if !vec.PadPlane(s.Columns, j.In.Data[j.In.At(img, channel)+c.from:], c.lines, c.width, c.step, int(p.width), c.first, c.second, j.Step[2] == 2) {
+			if !stencil.PadPlane(s.Columns, j.In.Data[j.In.At(img, channel)+c.from:], c.lines, c.width, c.step, int(p.width), c.first, c.second, j.Step[2] == 2) {
 				return window.Misfit()
 			}
 		}
 		to := j.out.Data[j.out.At(img, channel)+first*j.out.Strides[1]:]
-		if !vec.TapPlane(to, s.Columns, j.other[channel*taps:][:taps], p.left, int(lines), int(length), int(j.out.Strides[1]), int(p.width)) {
+		if !stencil.DepthwisePlane(to, s.Columns, j.other[channel*taps:][:taps], p.left, int(lines), int(length), int(j.out.Strides[1]), int(p.width)) {
 			return window.Misfit()
 		}
 		if err := j.epilogue.Rows(b, (number*j.out.Dims[1]+first)*length, 1, 0, lines*length); err != nil {

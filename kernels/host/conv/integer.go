@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/product"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/lowprec"
 )
 
 // Convolutions of 8-bit integers are products of the weight of a group, a row for each channel of the result, times a matrix
@@ -60,7 +60,7 @@ func (k *convInteger) Workspace(c *device.Call) (bytes int64) {
 // SAFETY: the operand is contiguous, and has as many channels as there are sums.
 func addUpRows(sums []int32, weight *device.Operand) {
 	m, k := int64(len(sums)), weight.Numel()/max(weight.Dims[0], 1)
-	ones := vec.Bytes{Gather: func(to []uint8, step, _, rows, _, cols int) {
+	ones := lowprec.Bytes{Gather: func(to []uint8, step, _, rows, _, cols int) {
 		for i := range rows {
 			for j := range cols {
 				to[i*step+j] = 1
@@ -68,7 +68,7 @@ func addUpRows(sums []int32, weight *device.Operand) {
 		}
 	}}
 	a := product.BytesAt(weight.Addr, m, k, k, weight.DType)
-	vec.MatMul8(&vec.Sums{Wide: sums, Step: 1}, &a, &ones, int(m), 1, int(k))
+	lowprec.MatMul8(&lowprec.Sums{Wide: sums, Step: 1}, &a, &ones, int(m), 1, int(k))
 }
 
 // integerWindows is one call of convInteger. It is filled in by open and then read by all threads. Of fewer than three
@@ -141,7 +141,7 @@ func (j *integerWindows) open(t *engine.Threads, c *device.Call) error {
 		j.sums = engine.Slice[int32](room, j.operands[engine.Right].Dims[0])
 		addUpRows(j.sums, &j.operands[engine.Right])
 	}
-	rows, cols := vec.MatMul8Tile()
+	rows, cols := lowprec.MatMul8Tile()
 	j.tile = [2]int64{int64(rows), int64(cols)}
 	high, wide := (j.rows+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
 	j.byCols, j.strips = wide > high, max(high, wide)
@@ -195,7 +195,7 @@ func (j *integerWindows) strip(number, first, last int64) bool {
 	channel := number%j.groups*j.rows + row
 	image := engine.Slice[uint8](unsafe.Add(x.Addr, number*weight.Dims[1]*j.plane), weight.Dims[1]*j.plane)
 	to := unsafe.Add(out.Addr, ((number*j.rows+row)*j.n+col)*4)
-	c := vec.Sums{Wide: product.Matrix[int32](to, rows, cols, j.n), Step: int(j.n), Add: j.zero != 0}
+	c := lowprec.Sums{Wide: product.Matrix[int32](to, rows, cols, j.n), Step: int(j.n), Add: j.zero != 0}
 	for i := int64(0); i < rows && c.Add; i++ {
 		begin := -j.zero * j.sums[channel+i]
 		for at := range c.Wide[i*j.n:][:cols] {
@@ -203,7 +203,7 @@ func (j *integerWindows) strip(number, first, last int64) bool {
 		}
 	}
 	a := product.BytesAt(unsafe.Add(weight.Addr, channel*j.k), rows, j.k, j.k, weight.DType)
-	b := vec.Bytes{Signed: x.DType == dtype.Int8}
+	b := lowprec.Bytes{Signed: x.DType == dtype.Int8}
 	if j.direct {
 		b.Data, b.Step = image[min(col, int64(len(image))):], int(j.plane)
 	} else {
@@ -213,7 +213,7 @@ func (j *integerWindows) strip(number, first, last int64) bool {
 			}
 		}
 	}
-	return vec.MatMul8(&c, &a, &b, int(rows), int(cols), int(j.k))
+	return lowprec.MatMul8(&c, &a, &b, int(rows), int(cols), int(j.k))
 }
 
 // gather writes the elements that row of the matrix has for windows from number window on.

@@ -4,7 +4,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/fusion"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -191,7 +191,7 @@ func (j *Convolving[T]) addPhase(p convPhase[T], planes int64) {
 	terms := j.Channels * int64(p.taps)
 	p.weights, p.perGroup, p.perTerm = p.raw, j.Rows*terms, 1
 	if isPacked[T](j.Rows) {
-		p.perGroup, p.perTerm = int64(vec.LeftSize[T](int(j.Rows), int(terms))), int64(vec.PanelRows[T]())
+		p.perGroup, p.perTerm = int64(gemm.LeftSize[T](int(j.Rows), int(terms))), int64(gemm.PanelRows[T]())
 		if p.weights = j.conv.known; p.weights == nil {
 			p.weights = j.reserve(j.Groups * p.perGroup)
 			for g := range j.Groups {
@@ -218,7 +218,7 @@ func (j phased[T]) Part(_ *device.Call, lo, hi int64) error {
 	defer pool.Put(s)
 	b := j.epilogue.Begin()
 	defer j.epilogue.End(b)
-	tile := int64(vec.PanelRows[T]())
+	tile := int64(gemm.PanelRows[T]())
 	if tile == 1 {
 		tile = partRows
 	}
@@ -320,7 +320,7 @@ func (j phased[T]) tiled(p *convPhase[T], group, img, first int64, grid *[op.Max
 	if !narrow || !p.tiling.on || j.sizes.uneven[img*j.Groups+group] {
 		return j.definition(p, group, img, first, grid, rows, sums, n, ld, s)
 	}
-	again, ok := winograd{f}.strip(any(p).(*convPhase[float32]), group, img, first, grid, rows, floats(sums), ld, any(s).(*window.Scratch[float32]))
+	again, ok := winogradCall{f}.strip(any(p).(*convPhase[float32]), group, img, first, grid, rows, floats(sums), ld, any(s).(*window.Scratch[float32]))
 	for ok && len(again) > 0 {
 		block := rows.around(again[0])
 		whole := make([]T, (block.to-block.from)*ld)
@@ -360,7 +360,7 @@ func (j phased[T]) definition(p *convPhase[T], group, img, first int64, grid *[o
 		image, ok := j.strip(p, img, group*j.Channels+from, channels, first, grid, s)
 		offsets := j.offsets[st.from:][:channels*int64(p.taps)]
 		weights := j.weightsAt(p, group, rows.from, from*int64(p.taps))
-		if !ok || !vec.AddGrid(sums, weights, image, offsets, int(number), int(n), int(terms), int(ld), int(width), int(pitch), from == 0) {
+		if !ok || !gemm.AddGridAtOffsets(sums, weights, image, offsets, int(number), int(n), int(terms), int(ld), int(width), int(pitch), from == 0) {
 			return false
 		}
 	}
@@ -387,7 +387,7 @@ func (j phased[T]) block(p *convPhase[T], group, block int64, rows between, s *w
 			tap, channel := &j.Taps[p.from+int(term%int64(p.taps))], group*j.Channels+term/int64(p.taps)
 			j.In.Gather(s.Columns[offsets[i]:][:n], begin, &p.grid, &j.Step, tap, channel)
 		}
-		if !vec.AddTaps(s.Sums, j.weightsAt(p, group, rows.from, from), s.Columns, offsets, int(number), int(n), int(terms), int(n), from == 0) {
+		if !gemm.AddAtOffsets(s.Sums, j.weightsAt(p, group, rows.from, from), s.Columns, offsets, int(number), int(n), int(terms), int(n), from == 0) {
 			return false
 		}
 	}

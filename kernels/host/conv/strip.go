@@ -2,7 +2,7 @@ package conv
 
 import (
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -111,10 +111,10 @@ func (j *Convolving[T]) cut(p *convPhase[T], planes int64) {
 		}
 	}
 	want, least := int64(stripWindows), int64(leastWindows)
-	if j.Channels == 1 || p.taps == 1 && j.Rows < int64(vec.FewRows[T]()) {
+	if j.Channels == 1 || p.taps == 1 && j.Rows < int64(gemm.LeastTileRows[T]()) {
 		want = aloneWindows
 	}
-	s.exact = p.grid[0] == 1 && vec.HasGrid[T](int(j.Rows), int(p.grid[op.MaxSpatial-1]))
+	s.exact = p.grid[0] == 1 && gemm.HasGrid[T](int(j.Rows), int(p.grid[op.MaxSpatial-1]))
 	if s.exact && j.Rows >= 2*leastPart {
 		least = exactWindows
 	}

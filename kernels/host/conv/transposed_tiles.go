@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/product"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -29,7 +29,7 @@ func newTransposedTiles(t *engine.Threads, c *device.Call, _ uint64) (engine.Ker
 // packTiles lays out a contiguous weight [channels, outputs, kernel...] as a right operand whose columns are the lines of the
 // kernel, each with its elements and for each of these the outputs. A line begins with a panel.
 // SAFETY: the bytes are those of the matrix that is made here.
-func packTiles(t *engine.Threads, weight *device.Operand) (*vec.Right, error) {
+func packTiles(t *engine.Threads, weight *device.Operand) (*gemm.PackedRight, error) {
 	channels, outputs, length := weight.Dims[0], weight.Dims[1], weight.Dims[weight.Rank-1]
 	lines, apart := weight.Numel()/(channels*outputs*length), panelColumns(length*outputs)
 	arranged := make([]float32, channels*lines*apart)
@@ -45,7 +45,7 @@ func packTiles(t *engine.Threads, weight *device.Operand) (*vec.Right, error) {
 
 // panelColumns is a number of columns, rounded up to whole panels.
 func panelColumns(n int64) int64 {
-	_, width := vec.MatMulTile[float32]()
+	_, width := gemm.MatMulTile[float32]()
 	return roundTo(n, int64(width))
 }
 
@@ -70,7 +70,7 @@ func (j tiled) Part(_ *device.Call, lo, hi int64) error {
 		from := im.Data[((image*im.Dims[0]+a/j.Step[0])*im.Dims[1]+b/j.Step[1])*im.Dims[2]*im.Channels:]
 		line := (a%j.Step[0]*j.Step[1] + b%j.Step[1]) * panelColumns(columns)
 		to := j.out.Data[lo*im.Dims[2]*columns:][:im.Dims[2]*columns]
-		w := vec.Windows{Lines: 1, PerLine: int(im.Dims[2]), Step: int(im.Channels), Runs: 1, Run: int(im.Channels)}
+		w := gemm.Windows{Lines: 1, PerLine: int(im.Dims[2]), Step: int(im.Channels), Runs: 1, Run: int(im.Channels)}
 		if !j.conv.Right.AddWindows(to, from, w, 0, int(line), int(columns), int(columns), true) {
 			return window.Misfit()
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/dots"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -92,7 +92,7 @@ func (j *weighed[T]) Part(_ *device.Call, lo, hi int64) error {
 // Both matrices of a piece have a line for each window, so that the sums go along memory, and their lines are as long as whole
 // vectors: what is added at the end are products of zeros.
 
-// The sum of an element takes blocks of windows in the order of the windows: within a block it is that of vec.AddDots.
+// The sum of an element takes blocks of windows in the order of the windows: within a block it is that of dots.AddTransposed.
 //
 // piece adds up n terms of one group in s.sums, a row for each channel of y. It reports false where memory does not fit, which
 // is a mistake of ours.
@@ -121,7 +121,7 @@ func (j *weighed[T]) piece(share, group, first, n int64, s *window.Scratch[T]) b
 		for i := range j.Rows {
 			j.Seen.Gather(y[i*full:][:windows], begin, grid, &window.UnitSteps, &[op.MaxSpatial]int64{}, group*j.Rows+i)
 		}
-		if !vec.AddDots(s.Sums, y, x, int(j.Rows), int(n), int(full), int(full), int(full), int(n)) {
+		if !dots.AddTransposed(s.Sums, y, x, int(j.Rows), int(n), int(full), int(full), int(full), int(n)) {
 			return false
 		}
 	}

@@ -2,7 +2,7 @@ package conv
 
 import (
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/dots"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -35,7 +35,7 @@ func CutLines(j *Convolving[float32]) {
 		j.In.Flatten() // windows see all elements in their order: one line
 		y.Flatten()
 	}
-	if !vec.HasLineDots() || j.Rows < vec.LineRows || grid[0] != 1 || grid[2] < leastLine {
+	if !dots.HasLines() || j.Rows < dots.LineRows || grid[0] != 1 || grid[2] < leastLine {
 		return
 	}
 	if y.Strides[2] != 1 || min(y.Strides[1], y.PerChannel, y.PerImage) < 0 || window.Volume(grid)*j.In.Batch*j.Channels == 0 {
@@ -82,7 +82,7 @@ func linePiece(j *weighed[float32], share, group, first, n int64, s *window.Scra
 	c, st, taps := &j.CutInLines, &j.CutInLines.phase.strips, int64(len(j.Taps))
 	channel, end := first/taps, (first+n-1)/taps+1
 	perChannel := st.size * int64(st.planes)
-	l := vec.Lines{Width: int(j.Seen.Dims[2]), StepA: int(j.Seen.Strides[1]), StepB: int(st.strides[1]), NextA: int(j.Seen.PerImage), Row: int(j.Seen.PerChannel)}
+	l := dots.Lines{Width: int(j.Seen.Dims[2]), StepA: int(j.Seen.Strides[1]), StepB: int(st.strides[1]), NextA: int(j.Seen.PerImage), Row: int(j.Seen.PerChannel)}
 	l.NextB = int(perChannel * (end - channel))
 	if st.inPlace {
 		perChannel, l.NextB = j.In.PerChannel, int(j.In.PerImage)
@@ -102,7 +102,7 @@ func linePiece(j *weighed[float32], share, group, first, n int64, s *window.Scra
 			l.Images, l.Count = int(images), int(min(c.lines, j.Seen.Dims[1]-line))
 			x := lineCopy(j, img, images, group*j.Channels+channel, end-channel, line, int64(l.Count), s)
 			y := j.Seen.Data[j.Seen.At(img, group*j.Rows)+line*j.Seen.Strides[1]:]
-			if !vec.AddLineDots(s.Sums, y, x, offsets, int(j.Rows), int(n), &l) {
+			if !dots.AddLines(s.Sums, y, x, offsets, int(j.Rows), int(n), &l) {
 				return false
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/winograd"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -52,7 +52,7 @@ func cellBytes(c *device.Call) int64 {
 	if ok, shared := InTiles(weight, &c.Out[0], &w); !ok || !shared {
 		return 0
 	}
-	return engine.RoundUp(4 * vec.Cells * cellStep(weight.Dims[0], weight.Dims[1]))
+	return engine.RoundUp(4 * winograd.Cells * cellStep(weight.Dims[0], weight.Dims[1]))
 }
 
 // planWinograd decides whether a phase with a grid of windows is computed in tiles. Pieces have as many lines of tiles as leave the
@@ -71,16 +71,16 @@ func planWinograd(j *Convolving[float32], grid *[op.MaxSpatial]int64, w *op.Wind
 		}
 	}
 	if t.on = true; shared {
-		t.cells = j.reserve(vec.Cells * cellStep(j.Groups*j.Rows, j.Channels))
+		t.cells = j.reserve(winograd.Cells * cellStep(j.Groups*j.Rows, j.Channels))
 	}
 	return t
 }
 
-// winograd is a call that is computed in tiles. As work, it transforms the rows of its weight.
-type winograd struct{ *Convolving[float32] }
+// winogradCall is a call that is computed in tiles. As work, it transforms the rows of its weight.
+type winogradCall struct{ *Convolving[float32] }
 
 // Part transforms rows lo to hi-1, counted through all groups.
-func (j winograd) Part(_ *device.Call, lo, hi int64) error {
+func (j winogradCall) Part(_ *device.Call, lo, hi int64) error {
 	p := &j.phases[0]
 	for row := lo; row < hi; row++ {
 		j.sizes.alone[row] = j.unevenKernel(p, row)
@@ -92,9 +92,9 @@ func (j winograd) Part(_ *device.Call, lo, hi int64) error {
 }
 
 // kernels transforms n rows of the weight to cells that have room for so many.
-func (j winograd) kernels(p *convPhase[float32], cells []float32, first, n, room int64) bool {
+func (j winogradCall) kernels(p *convPhase[float32], cells []float32, first, n, room int64) bool {
 	for i := range n {
-		if !vec.Kernels(cells[i*cellLine(j.Channels):], p.raw[(first+i)*j.Channels*9:], int(j.Channels), int(cellStep(room, j.Channels))) {
+		if !winograd.Kernels(cells[i*cellLine(j.Channels):], p.raw[(first+i)*j.Channels*9:], int(j.Channels), int(cellStep(room, j.Channels))) {
 			return false
 		}
 	}
@@ -103,7 +103,7 @@ func (j winograd) kernels(p *convPhase[float32], cells []float32, first, n, room
 
 // tiledPiece is a piece: some rows of a strip of one group.
 type tiledPiece struct {
-	*vec.Tiles
+	*winograd.Tiles
 	rows                          between // counted through all groups
 	line, atOnce                  int64   // elements of a row of the sums of a cell, and rows that are multiplied at once
 	image, sums, kernels, channel []float32
@@ -112,7 +112,7 @@ type tiledPiece struct {
 
 // strip computes some rows of a strip in sums, whose rows are ld apart, and returns the numbers of those that are not finite. ok is false
 // where memory does not fit.
-func (j winograd) strip(p *convPhase[float32], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []float32, ld int64, s *window.Scratch[float32]) (again []int64, ok bool) {
+func (j winogradCall) strip(p *convPhase[float32], group, img, first int64, grid *[op.MaxSpatial]int64, rows between, sums []float32, ld int64, s *window.Scratch[float32]) (again []int64, ok bool) {
 	t := tiledPiece{Tiles: &s.Tiles, rows: between{group*j.Rows + rows.from, group*j.Rows + rows.to}}
 	if !j.open(&t, grid, p.tiling.cells, s) || !j.image(&t, p, group, img, first) {
 		return nil, false
@@ -150,31 +150,31 @@ func (j winograd) strip(p *convPhase[float32], group, img, first int64, grid *[o
 }
 
 // open cuts a piece, and takes memory for it.
-func (j winograd) open(t *tiledPiece, grid *[op.MaxSpatial]int64, cells []float32, s *window.Scratch[float32]) bool {
+func (j winogradCall) open(t *tiledPiece, grid *[op.MaxSpatial]int64, cells []float32, s *window.Scratch[float32]) bool {
 	perLine, lines := (grid[2]+1)/2, (grid[1]+1)/2
 	odd := roundTo(perLine+1, vectorElements)
 	old := *t.Tiles
-	*t.Tiles = vec.Tiles{
+	*t.Tiles = winograd.Tiles{
 		PerLine: int(perLine), Count: int(lines * perLine), Columns: int(grid[2]), Lines: int(grid[1]), Apart: int(grid[2]),
-		Pitch: int(2 * odd), Odd: int(odd), Panel: int(j.Channels * vec.PanelTiles),
+		Pitch: int(2 * odd), Odd: int(odd), Panel: int(j.Channels * winograd.PanelTiles),
 	}
 	if !t.Open(&old) {
 		return false
 	}
 	t.line = roundTo(lines*perLine, vectorElements)
-	t.atOnce = sumElements / vec.Cells / t.line
+	t.atOnce = sumElements / winograd.Cells / t.line
 	if cells == nil {
-		t.atOnce = min(t.atOnce, kernelsAtOnce/vec.Cells/j.Channels)
+		t.atOnce = min(t.atOnce, kernelsAtOnce/winograd.Cells/j.Channels)
 	}
 	t.atOnce = min(max(t.atOnce/rowMultiple, 1)*rowMultiple, t.rows.to-t.rows.from)
-	t.imageStep, t.sumStep, t.step = roundTo(t.line, vec.PanelTiles)*j.Channels+evenCell, t.atOnce*t.line+evenCell, cellStep(t.atOnce, j.Channels)
-	s.Columns = window.Grown(s.Columns, vec.Cells*(t.imageStep+t.sumStep+t.step)+2*odd*(2*lines+2)+evenCell)
+	t.imageStep, t.sumStep, t.step = roundTo(t.line, winograd.PanelTiles)*j.Channels+evenCell, t.atOnce*t.line+evenCell, cellStep(t.atOnce, j.Channels)
+	s.Columns = window.Grown(s.Columns, winograd.Cells*(t.imageStep+t.sumStep+t.step)+2*odd*(2*lines+2)+evenCell)
 	rest := s.Columns
 	take := func(n int64) (part []float32) {
 		part, rest = rest[:n], rest[n:]
 		return part
 	}
-	t.image, t.sums, t.channel = take(vec.Cells*t.imageStep+evenCell), take(vec.Cells*t.sumStep), take(2*odd*(2*lines+2))
+	t.image, t.sums, t.channel = take(winograd.Cells*t.imageStep+evenCell), take(winograd.Cells*t.sumStep), take(2*odd*(2*lines+2))
 	if t.kernels = rest; cells != nil {
 		t.kernels, t.step = cells, cellStep(j.Groups*j.Rows, j.Channels)
 	}
@@ -182,7 +182,7 @@ func (j winograd) open(t *tiledPiece, grid *[op.MaxSpatial]int64, cells []float3
 }
 
 // image transforms all channels of a group that a strip sees.
-func (j winograd) image(t *tiledPiece, p *convPhase[float32], group, img, first int64) bool {
+func (j winogradCall) image(t *tiledPiece, p *convPhase[float32], group, img, first int64) bool {
 	need, strides := [op.MaxSpatial]int64{1, int64(len(t.channel) / t.Pitch), int64(t.PerLine + 1)}, [op.MaxSpatial]int64{0, int64(t.Pitch), 1}
 	even := p.strips.low
 	even[1] += first
@@ -192,7 +192,7 @@ func (j winograd) image(t *tiledPiece, p *convPhase[float32], group, img, first 
 		at := j.In.At(img, group*j.Channels+c)
 		j.In.Padded(t.channel, at, &need, &strides, &even, &everySecond)
 		j.In.Padded(t.channel[t.Odd:], at, &need, &strides, &odd, &everySecond)
-		if !t.Image(t.image[c*vec.PanelTiles:], t.channel, int(t.imageStep)) {
+		if !t.Image(t.image[c*winograd.PanelTiles:], t.channel, int(t.imageStep)) {
 			return false
 		}
 	}
@@ -203,10 +203,10 @@ func (j winograd) image(t *tiledPiece, p *convPhase[float32], group, img, first 
 var everySecond = [op.MaxSpatial]int64{1, 1, 2}
 
 // multiply sets the sums of n rows.
-func (j winograd) multiply(t *tiledPiece, kernels []float32, n int64) bool {
-	for cell := range int64(vec.Cells) {
+func (j winogradCall) multiply(t *tiledPiece, kernels []float32, n int64) bool {
+	for cell := range int64(winograd.Cells) {
 		image := t.image[cell*t.imageStep:][:t.imageStep]
-		if !vec.CellProduct(t.sums[cell*t.sumStep:], kernels[cell*t.step:], image, int(n), t.Count, int(j.Channels), int(cellLine(j.Channels)), int(t.line)) {
+		if !winograd.MulCells(t.sums[cell*t.sumStep:], kernels[cell*t.step:], image, int(n), t.Count, int(j.Channels), int(cellLine(j.Channels)), int(t.line)) {
 			return false
 		}
 	}

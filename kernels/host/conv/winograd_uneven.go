@@ -3,7 +3,8 @@ package conv
 import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/reduction"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -22,7 +23,7 @@ const mostUneven = 1 << 10
 type magnitude struct{ most, sum float64 }
 
 // uneven reports whether one of n elements is mostUneven times the mean of the others, or the only one that is not 0. Elements that are
-// not finite are even: see winograd.strip.
+// not finite are even: see winogradCall.strip.
 func (e magnitude) uneven(n int64) bool {
 	return e.most > 0 && e.most*float64(n-1) > mostUneven*max(e.sum-e.most, 0)
 }
@@ -40,15 +41,15 @@ func (e *magnitude) measure(x, room []float32) {
 	for len(x) > 0 {
 		n := min(len(x), len(room))
 		part := room[:n]
-		vec.Abs.Row(part, x[:n])
-		top, _ := vec.Largest(part, 0)
-		e.most, e.sum = max(e.most, float64(top)), e.sum+vec.Sum(part)
+		maths.Abs.Row(part, x[:n])
+		top, _ := reduction.Largest(part, 0)
+		e.most, e.sum = max(e.most, float64(top)), e.sum+reduction.Sum(part)
 		x = x[n:]
 	}
 }
 
 // prepare transforms the weight if pieces share it, and measures the images.
-func (j winograd) prepare(t *engine.Threads, c *device.Call) error {
+func (j winogradCall) prepare(t *engine.Threads, c *device.Call) error {
 	p, images := &j.phases[0], j.out.Batch
 	if p.tiling.cells != nil {
 		j.sizes.alone = window.Grown(j.sizes.alone, j.Groups*j.Rows)
@@ -105,7 +106,7 @@ func (j measuring) Part(_ *device.Call, lo, hi int64) error {
 }
 
 // unevenKernel measures a row of the weight.
-func (j winograd) unevenKernel(p *convPhase[float32], row int64) bool {
+func (j winogradCall) unevenKernel(p *convPhase[float32], row int64) bool {
 	f := engine.NewFrame()
 	defer f.Free()
 	var e magnitude
@@ -115,7 +116,7 @@ func (j winograd) unevenKernel(p *convPhase[float32], row int64) bool {
 }
 
 // alone says which of n rows of the weight are uneven.
-func (j winograd) alone(p *convPhase[float32], row, n int64, s *window.Scratch[float32]) []bool {
+func (j winogradCall) alone(p *convPhase[float32], row, n int64, s *window.Scratch[float32]) []bool {
 	if p.tiling.cells != nil {
 		return j.sizes.alone[row:][:n]
 	}

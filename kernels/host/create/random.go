@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/random"
 )
 
 // A call of n elements uses ceil(n/4) Philox counters from Seed[1] on where it draws 32 bits an
@@ -45,7 +45,7 @@ func newRandoms(seed [2]uint64, f *engine.Frame) randoms {
 // words are the 32-bit numbers from one on, at most two for each element of a block; valid until the next call.
 func (r *randoms) words(from int64, n int) []uint32 {
 	before := int(from % 4)
-	vec.Philox(r.room[:(before+n+3)&^3], r.key, r.first+uint64(from/4))
+	random.Philox(r.room[:(before+n+3)&^3], r.key, r.first+uint64(from/4))
 	return r.room[before:][:n]
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
 )
 
 // rows is a function of two elements over rows, and, where that is faster than a row of equal
@@ -105,15 +107,15 @@ func (k *Binary) blocks(c *device.Call, lo, hi int64) error {
 
 // Floats compute in their own type, halves in float32. Bools add as or and multiply as and.
 func init() {
-	for id, f := range map[op.ID]vec.Binary{
-		op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul, op.IDDivide: vec.Div, op.IDMaximum: vec.Max, op.IDMinimum: vec.Min,
+	for id, f := range map[op.ID]arith.Binary{
+		op.IDAdd: arith.Add, op.IDSubtract: arith.Sub, op.IDMultiply: arith.Mul, op.IDDivide: arith.Div, op.IDMaximum: arith.Max, op.IDMinimum: arith.Min,
 	} {
-		registerBinaryFloats(id, 1, fromVec(vec.RowsOf[float32](f)), fromVec(vec.RowsOf[float64](f)))
+		registerBinaryFloats(id, 1, fromVec(arith.RowsOf[float32](f)), fromVec(arith.RowsOf[float64](f)))
 	}
 	registerBinaryFloats(op.IDFloorDivide, engine.Heavy, rows[float32, float32]{vv: floorDivides[float32]}, rows[float64, float64]{vv: floorDivides[float64]})
 	registerBinaryFloats(op.IDRemainder, engine.Heavy, rows[float32, float32]{vv: remainders[float32]}, rows[float64, float64]{vv: remainders[float64]})
 	registerBinaryFloats(op.IDLogaddexp, 2*engine.Heavy, rows[float32, float32]{vv: logAddExps}, eachPair(logAddExp))
-	registerBinaryFloats(op.IDPow, 2*engine.Heavy, rows[float32, float32]{vv: vec.Pow, vs: powersBy, sv: powersOf}, eachPair(power))
+	registerBinaryFloats(op.IDPow, 2*engine.Heavy, rows[float32, float32]{vv: maths.Pow, vs: powersBy, sv: powersOf}, eachPair(power))
 
 	registerSums[uint8](dtype.Uint8)
 	registerSums[uint8](dtype.Int8)
@@ -136,7 +138,7 @@ func init() {
 }
 
 // fromVec is a function of vec.
-func fromVec[T vec.Number](r vec.Rows[T]) rows[T, T] { return rows[T, T]{r.VV, r.VS, r.SV} }
+func fromVec[T vec.Number](r arith.Rows[T]) rows[T, T] { return rows[T, T]{r.VV, r.VS, r.SV} }
 
 // eachPair makes rows of a function of two elements.
 func eachPair[D, C any](f func(x, y C) D) rows[D, C] {
@@ -162,8 +164,8 @@ func registerBinaryFloats(id op.ID, weight int64, f32 rows[float32, float32], f6
 // registerSums adds sums, differences and products of integers with as many bits as T, which wrap around; with a sign or without, they
 // have the same bits.
 func registerSums[T engine.Integer](d dtype.DType) {
-	for id, f := range map[op.ID]vec.Binary{op.IDAdd: vec.Add, op.IDSubtract: vec.Sub, op.IDMultiply: vec.Mul} {
-		registerStreamed(id, d, newBinary(engine.Plain, engine.Plain, 1, fromVec(vec.IntegerRows[T](f))))
+	for id, f := range map[op.ID]arith.Binary{op.IDAdd: arith.Add, op.IDSubtract: arith.Sub, op.IDMultiply: arith.Mul} {
+		registerStreamed(id, d, newBinary(engine.Plain, engine.Plain, 1, fromVec(arith.IntegerRows[T](f))))
 	}
 	registerStreamed(op.IDNeg, d, newRows(engine.Plain, engine.Plain, 1, negatives[T]))
 	registerStreamed(op.IDSquare, d, newRows(engine.Plain, engine.Plain, 1, squares[T]))
@@ -238,10 +240,10 @@ func powerInteger[T engine.Integer](x, y T) T {
 	return result
 }
 
-// powersOf is the powers of one number, with the bits of vec.Pow.
+// powersOf is the powers of one number, with the bits of maths.Pow.
 func powersOf(dst []float32, x float32, y []float32) {
 	if x == 2 {
-		vec.Exp2(dst, y)
+		maths.Exp2(dst, y)
 		return
 	}
 	f := engine.NewFrame()
@@ -249,12 +251,12 @@ func powersOf(dst []float32, x float32, y []float32) {
 	bases := repeated(f, x)
 	for len(dst) > 0 {
 		n := min(len(dst), engine.Block)
-		vec.Pow(dst[:n], bases, y)
+		maths.Pow(dst[:n], bases, y)
 		dst, y = dst[n:], y[n:]
 	}
 }
 
-// powersBy is the powers by one number, with the bits of vec.Pow, of which a square is the product.
+// powersBy is the powers by one number, with the bits of maths.Pow, of which a square is the product.
 func powersBy(dst, x []float32, y float32) {
 	if y == 2 {
 		products32.VV(dst, x, x)
@@ -265,7 +267,7 @@ func powersBy(dst, x []float32, y float32) {
 	exponents := repeated(f, y)
 	for len(dst) > 0 {
 		n := min(len(dst), engine.Block)
-		vec.Pow(dst[:n], x, exponents)
+		maths.Pow(dst[:n], x, exponents)
 		dst, x = dst[n:], x[n:]
 	}
 }
@@ -280,12 +282,12 @@ func repeated(f *engine.Frame, x float32) []float32 {
 }
 
 // power is x to the y as math.Pow defines it: 1 for a power of 0, even of nan; a square is the product. It serves float64;
-// float32 and the halves have vec.Pow, which means the same and computes several elements at once.
+// float32 and the halves have maths.Pow, which means the same and computes several elements at once.
 func power(x, y float64) float64 {
 	if y == 2 {
 		return x * x
 	}
-	return vec.Power(x, y)
+	return maths.Power(x, y)
 }
 
 // logAddExp is log(exp(x) + exp(y)) without overflow.
@@ -306,14 +308,14 @@ func logAddExps(dst, x, y []float32) {
 		n := min(len(dst), engine.Block)
 		part := rest[:n]
 		differences.VV(part, x, y)
-		vec.Abs.Row(part, part)
-		vec.Neg.Row(part, part)
+		maths.Abs.Row(part, part)
+		maths.Neg.Row(part, part)
 		for i, v := range part {
 			if v != v { // of equal infinities; beside nan, the larger one is nan
 				part[i] = 0
 			}
 		}
-		vec.Softplus(part, part, 1, 1) // log(1 + exp): nothing is above the threshold
+		maths.Softplus(part, part, 1, 1) // log(1 + exp): nothing is above the threshold
 		larger32.VV(dst[:n], x, y)
 		sums.VV(dst[:n], dst, part)
 		dst, x, y = dst[n:], x[n:], y[n:]
@@ -321,10 +323,10 @@ func logAddExps(dst, x, y []float32) {
 }
 
 var (
-	differences = vec.RowsOf[float32](vec.Sub)
-	larger32    = vec.RowsOf[float32](vec.Max)
-	products32  = vec.RowsOf[float32](vec.Mul)
-	sums        = vec.RowsOf[float32](vec.Add)
+	differences = arith.RowsOf[float32](arith.Sub)
+	larger32    = arith.RowsOf[float32](arith.Max)
+	products32  = arith.RowsOf[float32](arith.Mul)
+	sums        = arith.RowsOf[float32](arith.Add)
 )
 
 // PerElement is false where some operands are refused: see engine.Elementwise.

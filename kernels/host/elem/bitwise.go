@@ -4,7 +4,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
 )
 
 // Of a bool only the lowest bit counts, so that not is another function there.
@@ -16,7 +16,7 @@ func init() {
 	registerBitwise[int64](dtype.Int64)
 
 	registerMasks[uint8](dtype.Bool)
-	engine.Register(op.IDBitwiseNot, dtype.Bool, newRows(engine.Plain, engine.Plain, 1, vec.LogicalNot))
+	engine.Register(op.IDBitwiseNot, dtype.Bool, newRows(engine.Plain, engine.Plain, 1, arith.LogicalNot))
 }
 
 // registerBitwise adds all operators on the bits of one integer type.
@@ -30,7 +30,7 @@ func registerBitwise[T engine.Integer](d dtype.DType) {
 // registerMasks adds the operators that never leave the two values of a bool either. Bits are independent, so that those of
 // integers of any width are computed as bytes.
 func registerMasks[T engine.Integer](d dtype.DType) {
-	for id, f := range map[op.ID]vec.Bitwise{op.IDBitwiseAnd: vec.BitAnd, op.IDBitwiseOr: vec.BitOr, op.IDBitwiseXor: vec.BitXor} {
+	for id, f := range map[op.ID]arith.Bitwise{op.IDBitwiseAnd: arith.BitAnd, op.IDBitwiseOr: arith.BitOr, op.IDBitwiseXor: arith.BitXor} {
 		row := func(dst, a, b []T) { f.Row(octetsOf(dst), octetsOf(a), octetsOf(b)) }
 		engine.Register(id, d, newBinary(engine.Plain, engine.Plain, 1, rows[T, T]{vv: row}))
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
 )
 
 // Elements are compared in their own type, halves in float32, which holds them exactly. Package vec compares a vector of
@@ -12,16 +12,16 @@ import (
 // memory.
 func init() {
 	for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8} {
-		registerComparisons(engine.Plain, d, vec.BytesEqual.Row, vec.BytesDiffer.Row, less[uint8], lessEqual[uint8])
+		registerComparisons(engine.Plain, d, arith.BytesEqual.Row, arith.BytesDiffer.Row, less[uint8], lessEqual[uint8])
 	}
 	registerComparisons(engine.Plain, dtype.Int8, equal[int8], notEqual[int8], less[int8], lessEqual[int8])
 	registerComparisons(engine.Plain, dtype.Int16, equal[int16], notEqual[int16], less[int16], lessEqual[int16])
-	registerComparisons(engine.Plain, dtype.Int32, equal[int32], notEqual[int32], vec.LessInt32, lessEqual[int32])
+	registerComparisons(engine.Plain, dtype.Int32, equal[int32], notEqual[int32], arith.LessInt32, lessEqual[int32])
 	registerComparisons(engine.Plain, dtype.Int64, equal[int64], notEqual[int64], less[int64], lessEqual[int64])
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16} {
-		registerComparisons(engine.HalfCodec(d).Coding, d, vec.Equal, vec.NotEqual, vec.Less, vec.LessEqual)
+		registerComparisons(engine.HalfCodec(d).Coding, d, arith.Equal, arith.NotEqual, arith.Less, arith.LessEqual)
 	}
-	registerComparisons(engine.Plain, dtype.Float32, vec.Equal, vec.NotEqual, vec.Less, vec.LessEqual)
+	registerComparisons(engine.Plain, dtype.Float32, arith.Equal, arith.NotEqual, arith.Less, arith.LessEqual)
 	registerComparisons(engine.Plain, dtype.Float64, equal[float64], notEqual[float64], less[float64], lessEqual[float64])
 }
 

@@ -7,7 +7,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/float16"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/nontemporal"
 )
 
 // Casts holds the kernel for each pair of dtypes, from and to. The diagonal copies.
@@ -42,10 +44,10 @@ func newCasts() *castTable {
 	castIntegers[int16](t, dtype.Int16)
 	castIntegers[int32](t, dtype.Int32)
 	castIntegers[int64](t, dtype.Int64)
-	castFloats(t, engine.HalfCodec(dtype.Float16), dtype.Float16, vec.F32ToF16Row, vec.F32ToBF16Row)
-	castFloats(t, engine.HalfCodec(dtype.BFloat16), dtype.BFloat16, vec.F32ToF16Row, vec.F32ToBF16Row)
-	castFloats(t, new(engine.Codec[float32]), dtype.Float32, vec.F32ToF16Row, vec.F32ToBF16Row)
-	castFloats(t, new(engine.Codec[float64]), dtype.Float64, vec.F64ToF16Row, vec.F64ToBF16Row)
+	castFloats(t, engine.HalfCodec(dtype.Float16), dtype.Float16, float16.F32ToF16Row, float16.F32ToBF16Row)
+	castFloats(t, engine.HalfCodec(dtype.BFloat16), dtype.BFloat16, float16.F32ToF16Row, float16.F32ToBF16Row)
+	castFloats(t, new(engine.Codec[float32]), dtype.Float32, float16.F32ToF16Row, float16.F32ToBF16Row)
+	castFloats(t, new(engine.Codec[float64]), dtype.Float64, float16.F64ToF16Row, float16.F64ToBF16Row)
 	t.addComplex()
 	for _, d := range dtype.Movable.Members() {
 		t[d][d] = copier(d.Size())
@@ -79,9 +81,9 @@ func castFloats[T float32 | float64](t *castTable, in *engine.Codec[T], from dty
 	row[dtype.Int16] = casting(in.Coding, saturating[int16, T](dtype.Int16))
 	row[dtype.Int32] = casting(in.Coding, saturating[int32, T](dtype.Int32))
 	if in, ok := any(in).(*engine.Codec[float32]); ok { // of halves too: their values are float32
-		integers := newRows(in.Coding, engine.Plain, 1, vec.ToInt32)
-		if from == dtype.Float32 && vec.HasStreams() {
-			integers.stream(vec.StreamToInt32)
+		integers := newRows(in.Coding, engine.Plain, 1, arith.ToInt32)
+		if from == dtype.Float32 && nontemporal.Available() {
+			integers.stream(nontemporal.ToInt32)
 		}
 		row[dtype.Int32] = integers
 		row[dtype.Uint8] = casting(in.Coding, saturatingBytes(dtype.Uint8))
@@ -92,7 +94,7 @@ func castFloats[T float32 | float64](t *castTable, in *engine.Codec[T], from dty
 	row[dtype.BFloat16] = newRows(in.Coding, engine.Plain, 1, bf16)
 	row[dtype.Float32] = casting(in.Coding, wrapping[float32, T])
 	if in, ok := any(in).(*engine.Codec[float64]); ok {
-		row[dtype.Float32] = newRows(in.Coding, engine.Plain, 1, vec.ToFloat32)
+		row[dtype.Float32] = newRows(in.Coding, engine.Plain, 1, arith.ToFloat32)
 	}
 	row[dtype.Float64] = casting(in.Coding, wrapping[float64, T])
 }
@@ -145,7 +147,7 @@ func saturatingBytes(to dtype.DType) Rows {
 		dst, src := engine.Slice[uint8](to, n), engine.Slice[float32](from, n)
 		for len(src) > 0 {
 			part := wide[:min(len(wide), len(src))]
-			vec.ToInt32(part, src)
+			arith.ToInt32(part, src)
 			for i, v := range part {
 				dst[i] = uint8(min(max(v, int32(low)), int32(high)))
 			}

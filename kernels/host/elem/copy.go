@@ -5,7 +5,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/nontemporal"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/rearrange"
 )
 
 // copier is out[i] = x[i] for elements of as many bytes, whatever their dtype.
@@ -36,10 +37,10 @@ func (k copier) Part(c *device.Call, lo, hi int64) error {
 	var to, from engine.Walk
 	to.Start(out)
 	from.Start(&in[0])
-	if vec.HasStreams() && from.Contiguous() && ExceedsCache(out) {
+	if nontemporal.Available() && from.Contiguous() && ExceedsCache(out) {
 		src := unsafe.Add(from.Base, lo*int64(k))
 		copyPast(unsafe.Add(to.Base, lo*int64(k)), src, src, (hi-lo)*int64(k))
-		vec.Fence()
+		nontemporal.Fence()
 		return nil
 	}
 	if to.Contiguous() && from.Rank >= 2 && transposed(&from) {
@@ -58,7 +59,7 @@ func (k copier) Part(c *device.Call, lo, hi int64) error {
 
 // copyPast copies bytes past the cache. Go's copy does so too, for as many bytes, and takes a tenth longer.
 // SAFETY: see slice.
-var copyPast = streamedRows(vec.StreamCopy, func(dst, src, _ unsafe.Pointer, n int64) {
+var copyPast = streamedRows(nontemporal.Copy, func(dst, src, _ unsafe.Pointer, n int64) {
 	copy(engine.Slice[uint8](dst, n), engine.Slice[uint8](src, n))
 }, false, false)
 
@@ -143,7 +144,7 @@ func (k copier) tiles(to, from *engine.Walk, lo, hi int64) {
 // there: the loop over rows counts for less.
 // SAFETY: all elements lie in the operands of a copy.
 func turn(to, from unsafe.Pointer, rows, cols, toStep, fromStep int64) {
-	vec.Transpose(engine.Slice[float32](to, (cols-1)*toStep+rows), engine.Slice[float32](from, (rows-1)*fromStep+cols), int(rows), int(cols), int(toStep), int(fromStep))
+	rearrange.Transpose(engine.Slice[float32](to, (cols-1)*toStep+rows), engine.Slice[float32](from, (rows-1)*fromStep+cols), int(rows), int(cols), int(toStep), int(fromStep))
 }
 
 func (copier) PerElement() bool { return true }

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
 )
 
 // Loops over integers of one type, which wrap around. They are loops of their own and without branches: the call of a function
@@ -58,7 +58,7 @@ func complements[T engine.Integer](dst, src []T) { invert(octetsOf(dst), octetsO
 func invert(dst, src []uint8) {
 	for len(src) > 0 {
 		n := min(len(src), len(allBits))
-		vec.BitXor.Row(dst[:n], src[:n], allBits[:])
+		arith.BitXor.Row(dst[:n], src[:n], allBits[:])
 		dst, src = dst[n:], src[n:]
 	}
 }

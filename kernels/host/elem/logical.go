@@ -6,14 +6,14 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
 )
 
 // junctions are the logical operators of two operands, of which all elements but 0 are true, as functions of bytes.
-var junctions = map[op.ID]vec.Bitwise{
-	op.IDLogicalAnd: vec.LogicalAnd,
-	op.IDLogicalOr:  vec.LogicalOr,
-	op.IDLogicalXor: vec.LogicalXor,
+var junctions = map[op.ID]arith.Bitwise{
+	op.IDLogicalAnd: arith.LogicalAnd,
+	op.IDLogicalOr:  arith.LogicalOr,
+	op.IDLogicalXor: arith.LogicalXor,
 }
 
 // Elements of one byte, 0 or not, are combined as they are.
@@ -23,7 +23,7 @@ func init() {
 			engine.Register(id, d, newBinary(engine.Plain, engine.Plain, 1, rows[uint8, uint8]{vv: j.Row}))
 		}
 	}
-	truths := against(0, vec.NotEqual, nil)
+	truths := against(0, arith.NotEqual, nil)
 	registerLogical(engine.Plain, dtype.Int16, notZero[int16])
 	registerLogical(engine.Plain, dtype.Int32, notZero[int32])
 	registerLogical(engine.Plain, dtype.Int64, notZero[int64])
@@ -53,7 +53,7 @@ func registerJunctions(in engine.Coding, d dtype.DType, size uintptr, truths fun
 
 // joinRow combines rows of elements of a size block by block. It knows no type, so that it is compiled once.
 // SAFETY: see slice.
-func joinRow(j vec.Bitwise, dst []uint8, a, b unsafe.Pointer, size uintptr, truths func(dst []uint8, src unsafe.Pointer)) {
+func joinRow(j arith.Bitwise, dst []uint8, a, b unsafe.Pointer, size uintptr, truths func(dst []uint8, src unsafe.Pointer)) {
 	f := engine.NewFrame()
 	defer f.Free()
 	left, right := engine.Slice[uint8](f.Room(), engine.Block), engine.Slice[uint8](f.Room(), engine.Block)

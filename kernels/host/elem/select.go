@@ -7,7 +7,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/nontemporal"
 )
 
 // where moves bits, so that dtypes of one size share a function; clip compares, and has one for each dtype.
@@ -33,8 +34,8 @@ func init() {
 		h := engine.HalfCodec(d).Coding
 		engine.Register(op.IDClip, d, &clip{Coding: h, Effort: EffortOf(h, h, 2), clamp: clamp[float32]})
 	}
-	engine.Register(op.IDClip, dtype.Float32, newClip(vec.RowsOf[float32](vec.Max).SV, vec.RowsOf[float32](vec.Min).SV))
-	engine.Register(op.IDClip, dtype.Float64, newClip(vec.RowsOf[float64](vec.Max).SV, vec.RowsOf[float64](vec.Min).SV))
+	engine.Register(op.IDClip, dtype.Float32, newClip(arith.RowsOf[float32](arith.Max).SV, arith.RowsOf[float32](arith.Min).SV))
+	engine.Register(op.IDClip, dtype.Float64, newClip(arith.RowsOf[float64](arith.Max).SV, arith.RowsOf[float64](arith.Min).SV))
 }
 
 // where is out[i] = condition[i] ? x[i] : y[i].
@@ -46,7 +47,7 @@ type where struct {
 // newWhere is for elements of size bytes. It counts twice an addition: three operands are read.
 func newWhere(size int64, choose func(dst, condition, a, b unsafe.Pointer, n int64)) engine.Kernel {
 	k := &where{EffortOf(engine.Plain, engine.Plain, 2), choose}
-	if vec.HasStreams() {
+	if nontemporal.Available() {
 		k.choose = inLines(size, false, choose)
 		past := *k
 		past.choose = inLines(size, true, choose)
@@ -65,7 +66,7 @@ func inLines(size int64, past bool, rows func(dst, condition, a, b unsafe.Pointe
 		rows(dst, condition, a, b, head)
 		if whole > 0 {
 			at := head * size
-			vec.Choose(size, past, unsafe.Add(dst, at), unsafe.Add(condition, head), unsafe.Add(a, at), unsafe.Add(b, at), whole*size)
+			nontemporal.Choose(size, past, unsafe.Add(dst, at), unsafe.Add(condition, head), unsafe.Add(a, at), unsafe.Add(b, at), whole*size)
 		}
 		if done := head + whole; done < n {
 			at := done * size

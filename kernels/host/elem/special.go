@@ -7,17 +7,18 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
 )
 
-// Functions that package vec does not have, or not for one operand. The halves arrive as float32, which their codec makes of
+// Functions that package maths does not have, or not for one operand. The halves arrive as float32, which their codec makes of
 // them.
 func init() {
 	registerUnaryFloats(op.IDErfinv, 2*engine.Heavy, through[float32](math.Erfinv), through[float64](math.Erfinv))
-	registerBinaryFloats(op.IDAtan2, 2*engine.Heavy, rows[float32, float32]{vv: vec.Atan2}, rows[float64, float64]{vv: vec.Atan264})
+	registerBinaryFloats(op.IDAtan2, 2*engine.Heavy, rows[float32, float32]{vv: maths.Atan2}, rows[float64, float64]{vv: maths.Atan264})
 	registerBinaryFloats(op.IDCopysign, 1, rows[float32, float32]{vv: copysigns32}, rows[float64, float64]{vv: copysigns64})
-	registerBinaryFloats(op.IDFmax, 2, passingNaN[float32](vec.Max), passingNaN[float64](vec.Max))
-	registerBinaryFloats(op.IDFmin, 2, passingNaN[float32](vec.Min), passingNaN[float64](vec.Min))
+	registerBinaryFloats(op.IDFmax, 2, passingNaN[float32](arith.Max), passingNaN[float64](arith.Max))
+	registerBinaryFloats(op.IDFmin, 2, passingNaN[float32](arith.Min), passingNaN[float64](arith.Min))
 	engine.Register(op.IDNextafter, dtype.Float32, newBinary(engine.Plain, engine.Plain, 2, rows[float32, float32]{vv: nextafters32}))
 	engine.Register(op.IDNextafter, dtype.Float64, newBinary(engine.Plain, engine.Plain, 2, rows[float64, float64]{vv: nextafters64}))
 	engine.Register(op.IDGcd, dtype.Int32, newBinary(engine.Plain, engine.Plain, 4*engine.Heavy, eachPair(gcd[int32])))
@@ -88,9 +89,9 @@ func copysigns64(dst, x, y []float64) {
 
 // passingNaN is the larger or smaller number, of equal ones the second, as in Paddle, which shows for zeros. Of a number
 // and a nan it is the number, where the function of vec is nan.
-func passingNaN[T float32 | float64](f vec.Binary) rows[T, T] {
+func passingNaN[T float32 | float64](f arith.Binary) rows[T, T] {
 	// A nan is rare, so that the test for one is predicted, and the numbers are compared in vectors.
-	each := vec.RowsOf[T](f).VV
+	each := arith.RowsOf[T](f).VV
 	return rows[T, T]{vv: func(dst, a, b []T) {
 		f := engine.NewFrame()
 		defer f.Free()

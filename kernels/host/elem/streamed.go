@@ -7,32 +7,33 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/nontemporal"
 )
 
 // StreamFrom is the bytes from which a result is written past the cache; docs/design/cpu_loops.md has the measurements. The limit is for
 // processors that share a large cache among many cores. Tests change it.
 var StreamFrom = min(lastCache()/2, 32<<20)
 
-// Streams are the operators of float32 whose kernels have a loop that writes past the cache; those of vec.Binary have one of float64
+// Streams are the operators of float32 whose kernels have a loop that writes past the cache; those of arith.Binary have one of float64
 // too. All of them take less time than memory does.
 var Streams = [...]struct {
 	Id op.ID
-	F  vec.Stream
+	F  nontemporal.Loop
 }{
-	{op.IDAdd, vec.Stream(vec.Add)},
-	{op.IDSubtract, vec.Stream(vec.Sub)},
-	{op.IDMultiply, vec.Stream(vec.Mul)},
-	{op.IDDivide, vec.Stream(vec.Div)},
-	{op.IDMaximum, vec.Stream(vec.Max)},
-	{op.IDMinimum, vec.Stream(vec.Min)},
-	{op.IDRelu, vec.StreamRelu},
-	{op.IDLessThan, vec.StreamLess},
-	{op.IDLessEqual, vec.StreamLessEqual},
-	{op.IDEqual, vec.StreamEqual},
-	{op.IDNotEqual, vec.StreamNotEqual},
-	{op.IDGreaterThan, vec.StreamGreater},
-	{op.IDGreaterEqual, vec.StreamGreaterEqual},
+	{op.IDAdd, nontemporal.Loop(arith.Add)},
+	{op.IDSubtract, nontemporal.Loop(arith.Sub)},
+	{op.IDMultiply, nontemporal.Loop(arith.Mul)},
+	{op.IDDivide, nontemporal.Loop(arith.Div)},
+	{op.IDMaximum, nontemporal.Loop(arith.Max)},
+	{op.IDMinimum, nontemporal.Loop(arith.Min)},
+	{op.IDRelu, nontemporal.Relu},
+	{op.IDLessThan, nontemporal.Less},
+	{op.IDLessEqual, nontemporal.LessEqual},
+	{op.IDEqual, nontemporal.Equal},
+	{op.IDNotEqual, nontemporal.NotEqual},
+	{op.IDGreaterThan, nontemporal.Greater},
+	{op.IDGreaterEqual, nontemporal.GreaterEqual},
 }
 
 // registerStreamed registers a kernel that writes past the cache where it has a loop for that.
@@ -45,7 +46,7 @@ func registerStreamed(id op.ID, d dtype.DType, k engine.Kernel) {
 
 // addStream gives a kernel its loop of streams, if there is one.
 func addStream(id op.ID, d dtype.DType, k engine.Kernel) {
-	if !vec.HasStreams() || d != dtype.Float32 && d != dtype.Float64 {
+	if !nontemporal.Available() || d != dtype.Float32 && d != dtype.Float64 {
 		return
 	}
 	for _, s := range &Streams {
@@ -53,10 +54,10 @@ func addStream(id op.ID, d dtype.DType, k engine.Kernel) {
 			continue
 		}
 		if d == dtype.Float64 {
-			if s.F >= vec.StreamRelu {
+			if s.F >= nontemporal.Relu {
 				return
 			}
-			s.F = vec.StreamOf64(vec.Binary(s.F))
+			s.F = nontemporal.Of64(arith.Binary(s.F))
 		}
 		switch k := k.(type) {
 		case *Binary:
@@ -95,12 +96,12 @@ type streamed struct{ kernel engine.Elementwise }
 // Part ends with a fence: what follows tells other threads that the part is done.
 func (k streamed) Part(c *device.Call, lo, hi int64) error {
 	err := k.kernel.Part(c, lo, hi)
-	vec.Fence()
+	nontemporal.Fence()
 	return err
 }
 
 // stream makes the kernel that writes past the cache, for scalars as well.
-func (k *Binary) stream(f vec.Stream) {
+func (k *Binary) stream(f nontemporal.Loop) {
 	past := *k
 	past.Vv = streamedRows(f, k.Vv, false, false)
 	if k.vs != nil {
@@ -114,7 +115,7 @@ func (k *Binary) stream(f vec.Stream) {
 
 // stream makes the kernel that writes past the cache. The loop may read a second operand, which is 0.
 // SAFETY: see streamedRows; k.f is a function of rows that needs no call.
-func (k *Unary) stream(f vec.Stream) {
+func (k *Unary) stream(f nontemporal.Loop) {
 	past, zero := *k, new(uint64)
 	rows := streamedRows(f, func(dst, a, _ unsafe.Pointer, n int64) { k.F(nil, dst, a, n) }, false, true)
 	past.F = func(_ *device.Call, dst, src unsafe.Pointer, n int64) { rows(dst, src, unsafe.Pointer(zero), n) }
@@ -126,7 +127,7 @@ func (k *Unary) stream(f vec.Stream) {
 // SAFETY: see slice. Nothing is addressed behind the last element.
 //
 //go:noinline
-func streamedRows(f vec.Stream, rows PairRows, scalarA, scalarB bool) PairRows {
+func streamedRows(f nontemporal.Loop, rows PairRows, scalarA, scalarB bool) PairRows {
 	to, from := f.Sizes()
 	stepA, stepB := from, from
 	if scalarA {
@@ -139,7 +140,7 @@ func streamedRows(f vec.Stream, rows PairRows, scalarA, scalarB bool) PairRows {
 		head, whole := wholeLines(dst, n, to)
 		rows(dst, a, b, head)
 		if whole > 0 {
-			var sameA, sameB [vec.StreamLine / 8]uint64
+			var sameA, sameB [nontemporal.LineBytes / 8]uint64
 			x, y := unsafe.Add(a, head*stepA), unsafe.Add(b, head*stepB)
 			if scalarA {
 				x = repeatedIn(&sameA, a, from)
@@ -160,17 +161,17 @@ func streamedRows(f vec.Stream, rows PairRows, scalarA, scalarB bool) PairRows {
 //
 //go:noinline
 func wholeLines(dst unsafe.Pointer, n, size int64) (head, whole int64) {
-	before := int64(-uintptr(dst) % vec.StreamLine)
+	before := int64(-uintptr(dst) % nontemporal.LineBytes)
 	if before%size != 0 { // no element begins with a line
 		return n, 0
 	}
 	head = min(n, before/size)
-	return head, (n - head) &^ (vec.StreamLine/size - 1)
+	return head, (n - head) &^ (nontemporal.LineBytes/size - 1)
 }
 
 // repeatedIn fills a line with an element of 4 or 8 bytes.
 // SAFETY: see slice.
-func repeatedIn(line *[vec.StreamLine / 8]uint64, element unsafe.Pointer, size int64) unsafe.Pointer {
+func repeatedIn(line *[nontemporal.LineBytes / 8]uint64, element unsafe.Pointer, size int64) unsafe.Pointer {
 	v := uint64(0)
 	if size == 8 {
 		v = *(*uint64)(element)

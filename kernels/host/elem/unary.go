@@ -8,7 +8,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
 )
 
 // Unary is out[i] = f(x[i]). f sees the call for its attributes. It computes n values at one address from as many at
@@ -84,53 +85,53 @@ func eachOf[D, C any](f func(x C) D) func(*device.Call, []D, []C) {
 	}
 }
 
-// vectorFunctions are the operators of floats that are one function of package vec, which computes whole
+// vectorFunctions are the operators of floats that are one function of package maths, which computes whole
 // rows, in vectors where the processor has them. An operator that is not among them and needs no
 // attribute is a line in init: registerUnaryFloats with eachOf.
 var vectorFunctions = []struct {
 	id     op.ID
-	f      vec.Unary
+	f      maths.Function
 	weight int64 // in additions
 }{
-	{op.IDNeg, vec.Neg, 1},
-	{op.IDAbs, vec.Abs, 1},
-	{op.IDSqrt, vec.Sqrt, 1},
-	{op.IDRsqrt, vec.Rsqrt, engine.Heavy},
-	{op.IDReciprocal, vec.Reciprocal, 1},
-	{op.IDSquare, vec.Square, 1},
-	{op.IDExp, vec.Exp, engine.Heavy},
-	{op.IDExpm1, vec.Expm1, engine.Heavy},
-	{op.IDLog, vec.Log, engine.Heavy},
-	{op.IDLog1p, vec.Log1p, engine.Heavy},
-	{op.IDLog2, vec.Log2, engine.Heavy},
-	{op.IDLog10, vec.Log10, engine.Heavy},
-	{op.IDSin, vec.Sin, engine.Heavy},
-	{op.IDCos, vec.Cos, engine.Heavy},
-	{op.IDTan, vec.Tan, engine.Heavy},
-	{op.IDAsin, vec.Asin, engine.Heavy},
-	{op.IDAcos, vec.Acos, engine.Heavy},
-	{op.IDAtan, vec.Atan, engine.Heavy},
-	{op.IDTanh, vec.Tanh, engine.Heavy},
-	{op.IDSinh, vec.Sinh, engine.Heavy},
-	{op.IDCosh, vec.Cosh, engine.Heavy},
-	{op.IDAsinh, vec.Asinh, engine.Heavy},
-	{op.IDAcosh, vec.Acosh, engine.Heavy},
-	{op.IDAtanh, vec.Atanh, engine.Heavy},
-	{op.IDErf, vec.Erf, engine.Heavy},
-	{op.IDLgamma, vec.Lgamma, 2 * engine.Heavy},
-	{op.IDDigamma, vec.Digamma, 2 * engine.Heavy},
-	{op.IDI0, vec.I0, 2 * engine.Heavy},
-	{op.IDI0e, vec.I0e, 2 * engine.Heavy},
-	{op.IDI1, vec.I1, 2 * engine.Heavy},
-	{op.IDI1e, vec.I1e, 2 * engine.Heavy},
-	{op.IDSigmoid, vec.Sigmoid, engine.Heavy},
-	{op.IDRelu, vec.Relu, 1},
-	{op.IDSilu, vec.Silu, engine.Heavy},
-	{op.IDFloor, vec.Floor, 1},
-	{op.IDCeil, vec.Ceil, 1},
-	{op.IDRound, vec.Round, 1},
-	{op.IDTrunc, vec.Trunc, 1},
-	{op.IDSign, vec.Sign, 1},
+	{op.IDNeg, maths.Neg, 1},
+	{op.IDAbs, maths.Abs, 1},
+	{op.IDSqrt, maths.Sqrt, 1},
+	{op.IDRsqrt, maths.Rsqrt, engine.Heavy},
+	{op.IDReciprocal, maths.Reciprocal, 1},
+	{op.IDSquare, maths.Square, 1},
+	{op.IDExp, maths.Exp, engine.Heavy},
+	{op.IDExpm1, maths.Expm1, engine.Heavy},
+	{op.IDLog, maths.Log, engine.Heavy},
+	{op.IDLog1p, maths.Log1p, engine.Heavy},
+	{op.IDLog2, maths.Log2, engine.Heavy},
+	{op.IDLog10, maths.Log10, engine.Heavy},
+	{op.IDSin, maths.Sin, engine.Heavy},
+	{op.IDCos, maths.Cos, engine.Heavy},
+	{op.IDTan, maths.Tan, engine.Heavy},
+	{op.IDAsin, maths.Asin, engine.Heavy},
+	{op.IDAcos, maths.Acos, engine.Heavy},
+	{op.IDAtan, maths.Atan, engine.Heavy},
+	{op.IDTanh, maths.Tanh, engine.Heavy},
+	{op.IDSinh, maths.Sinh, engine.Heavy},
+	{op.IDCosh, maths.Cosh, engine.Heavy},
+	{op.IDAsinh, maths.Asinh, engine.Heavy},
+	{op.IDAcosh, maths.Acosh, engine.Heavy},
+	{op.IDAtanh, maths.Atanh, engine.Heavy},
+	{op.IDErf, maths.Erf, engine.Heavy},
+	{op.IDLgamma, maths.Lgamma, 2 * engine.Heavy},
+	{op.IDDigamma, maths.Digamma, 2 * engine.Heavy},
+	{op.IDI0, maths.I0, 2 * engine.Heavy},
+	{op.IDI0e, maths.I0e, 2 * engine.Heavy},
+	{op.IDI1, maths.I1, 2 * engine.Heavy},
+	{op.IDI1e, maths.I1e, 2 * engine.Heavy},
+	{op.IDSigmoid, maths.Sigmoid, engine.Heavy},
+	{op.IDRelu, maths.Relu, 1},
+	{op.IDSilu, maths.Silu, engine.Heavy},
+	{op.IDFloor, maths.Floor, 1},
+	{op.IDCeil, maths.Ceil, 1},
+	{op.IDRound, maths.Round, 1},
+	{op.IDTrunc, maths.Trunc, 1},
+	{op.IDSign, maths.Sign, 1},
 }
 
 // Integers have those functions that give integers; all others are reached by a cast of the row.
@@ -138,9 +139,9 @@ func init() {
 	for _, v := range vectorFunctions {
 		registerUnaryFloats(v.id, v.weight, rowOf(v.f.Row), rowOf(v.f.Row64))
 	}
-	registerUnaryFloats(op.IDGelu, engine.Heavy, gelu(vec.Unary.Row), gelu(vec.Unary.Row64))
-	registerUnaryFloats(op.IDLeakyRelu, 1, withSlope(vec.LeakyRelu), withSlope(vec.LeakyRelu64))
-	registerUnaryFloats(op.IDSoftplus, engine.Heavy, withBeta(vec.Softplus), withBeta(vec.Softplus64))
+	registerUnaryFloats(op.IDGelu, engine.Heavy, gelu(maths.Function.Row), gelu(maths.Function.Row64))
+	registerUnaryFloats(op.IDLeakyRelu, 1, withSlope(maths.LeakyRelu), withSlope(maths.LeakyRelu64))
+	registerUnaryFloats(op.IDSoftplus, engine.Heavy, withBeta(maths.Softplus), withBeta(maths.Softplus64))
 
 	registerUnaryIntegers[uint8](dtype.Uint8)
 	registerUnaryIntegers[int8](dtype.Int8)
@@ -152,16 +153,16 @@ func init() {
 		registerStreamed(id, dtype.Bool, copier(1))
 	}
 	for _, d := range []dtype.DType{dtype.Bool, dtype.Uint8, dtype.Int8} {
-		registerStreamed(op.IDLogicalNot, d, predicate(vec.LogicalNot))
+		registerStreamed(op.IDLogicalNot, d, predicate(arith.LogicalNot))
 	}
 	registerStreamed(op.IDLogicalNot, dtype.Int16, predicate(isZero[int16]))
 	registerStreamed(op.IDLogicalNot, dtype.Int32, predicate(isZero[int32]))
 	registerStreamed(op.IDLogicalNot, dtype.Int64, predicate(isZero[int64]))
 	inVectors := map[op.ID]func([]uint8, []float32){
-		op.IDLogicalNot: against(0, vec.Equal, nil),
-		op.IDIsnan:      func(dst []uint8, src []float32) { vec.NotEqual(dst, src, src) },
-		op.IDIsinf:      against(math.Inf(1), vec.Equal, vec.Abs.Row),
-		op.IDIsfinite:   against(math.Inf(1), vec.Less, vec.Abs.Row),
+		op.IDLogicalNot: against(0, arith.Equal, nil),
+		op.IDIsnan:      func(dst []uint8, src []float32) { arith.NotEqual(dst, src, src) },
+		op.IDIsinf:      against(math.Inf(1), arith.Equal, maths.Abs.Row),
+		op.IDIsfinite:   against(math.Inf(1), arith.Less, maths.Abs.Row),
 	}
 	registerPredicates(engine.HalfCodec(dtype.Float16).Coding, dtype.Float16, inVectors)
 	registerPredicates(engine.HalfCodec(dtype.BFloat16).Coding, dtype.BFloat16, inVectors)
@@ -281,11 +282,11 @@ func always(dst, _ []uint8) {
 }
 
 // gelu is exact, or the approximation by tanh where the attribute asks for it.
-func gelu[T any](row func(f vec.Unary, dst, src []T)) func(*device.Call, []T, []T) {
+func gelu[T any](row func(f maths.Function, dst, src []T)) func(*device.Call, []T, []T) {
 	return func(c *device.Call, dst, src []T) {
-		f := vec.Gelu
+		f := maths.Gelu
 		if c.Attrs[op.GeluApproximate].I != 0 {
-			f = vec.GeluTanh
+			f = maths.GeluTanh
 		}
 		row(f, dst, src)
 	}

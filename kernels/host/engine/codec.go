@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/float16"
 )
 
 // Block is the number of elements that move through a lane's buffers at a time: few enough that all
@@ -44,16 +44,16 @@ func NewCodec[C any](load func([]C, unsafe.Pointer), store func(unsafe.Pointer, 
 // way out.
 func HalfCodec(d dtype.DType) *Codec[float32] {
 	if d == dtype.Float16 {
-		return NewCodec(LoadWith(vec.F16ToF32Row), StoreWith(vec.F32ToF16Row))
+		return NewCodec(LoadWith(float16.F16ToF32Row), StoreWith(float16.F32ToF16Row))
 	}
-	return NewCodec(LoadWith(vec.BF16ToF32Row), StoreWith(vec.F32ToBF16Row))
+	return NewCodec(LoadWith(float16.BF16ToF32Row), StoreWith(float16.F32ToBF16Row))
 }
 
 // Half64Codec computes on float16 or bfloat16 in float64, rounded once on the way out.
 func Half64Codec(d dtype.DType) *Codec[float64] {
-	load, store := dtype.F16ToF32, vec.F64ToF16Row
+	load, store := dtype.F16ToF32, float16.F64ToF16Row
 	if d == dtype.BFloat16 {
-		load, store = dtype.BF16ToF32, vec.F64ToBF16Row
+		load, store = dtype.BF16ToF32, float16.F64ToBF16Row
 	}
 	return NewCodec(LoadWith(func(dst []float64, src []uint16) {
 		for i, h := range src {

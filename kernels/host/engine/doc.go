@@ -7,5 +7,5 @@
 //
 // The one invariant: a result depends neither on the number of threads nor on how elements are cut into blocks.
 //
-// The package computes nothing: arithmetic is in the packages of kernels and in kernels/host/vec.
+// The package computes nothing: arithmetic is in the packages of kernels and in the rooms of kernels/host/vec.
 package engine

@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/nontemporal"
 )
 
 // Group is the kernel of a group of elementwise steps: it runs all of them for a block of elements, then for the
@@ -111,7 +111,7 @@ func (f *Group) open(run *device.Call) *Blocks {
 
 func (f *Group) close(b *Blocks) {
 	if f.Fence {
-		vec.Fence()
+		nontemporal.Fence()
 	}
 	b.Close()
 	f.ready.Put(b)

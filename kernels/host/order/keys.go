@@ -8,7 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/sorting"
 )
 
 // Word is an element as its bits, and Key what it is sorted by: elements are in the order of their keys, which are
@@ -51,11 +51,11 @@ func orderOf[W Word, K Key](sign, inf W) *Order[K] {
 	}
 }
 
-// byVectors has the order of float32 make elements of keys by vectors. Their keys are vec.SortKeys.
+// byVectors has the order of float32 make elements of keys by vectors. Their keys are sorting.SortKeys.
 func byVectors(o *Order[uint32]) *Order[uint32] {
 	for i, flip := range []uint32{0, math.MaxUint32} {
 		o.Codec[i] = engine.NewCodec(o.Codec[i].Load, func(dst unsafe.Pointer, keys []uint32) {
-			vec.OfSortKeys(engine.Slice[float32](dst, int64(len(keys))), keys, flip)
+			sorting.OfSortKeys(engine.Slice[float32](dst, int64(len(keys))), keys, flip)
 		})
 	}
 	return o

@@ -4,7 +4,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/stencil"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -71,7 +72,7 @@ func (j *deepPooling) run(to []float32, image int64, n int, a, b, c *span, s *po
 	for i := range max(a.high-a.low, 0) {
 		for k := range max(b.high-b.low, 0) {
 			for l := range max(c.high-c.low, 0) {
-				s.taps = append(s.taps, vec.Tap{Offset: int(((i*j.X.Dims[1]+k)*j.X.Dims[2] + l) * channels)})
+				s.taps = append(s.taps, stencil.Tap{Offset: int(((i*j.X.Dims[1]+k)*j.X.Dims[2] + l) * channels)})
 			}
 		}
 	}
@@ -82,16 +83,16 @@ func (j *deepPooling) run(to []float32, image int64, n int, a, b, c *span, s *po
 	share := float32(a.share * b.share * c.share)
 	switch {
 	case mean:
-		if !vec.Depthwise(to, from, s.ones, s.taps, n, step, int(channels)) {
+		if !stencil.DepthwiseChannelsLast(to, from, s.ones, s.taps, n, step, int(channels)) {
 			return false
 		}
-		vec.RowsOf[float32](vec.Div).VS(to, to, share)
+		arith.RowsOf[float32](arith.Div).VS(to, to, share)
 	case len(s.taps) == 0:
 		for i := range to {
 			to[i] = j.lowest
 		}
 	default:
-		return vec.MaxDeep(to, from, s.taps, n, step, int(channels))
+		return stencil.MaxPoolChannelsLast(to, from, s.taps, n, step, int(channels))
 	}
 	return true
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/stencil"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -19,7 +19,7 @@ const mostLineTaps = 1 << 12
 func (j *Pooling[T]) lined(s *poolScratch) bool {
 	w, x := &j.Windows, &j.X
 	// Elements of a line have to be neighbours, and those of lines further on to lie behind the first.
-	if w.Adaptive || w.Stride[2] > 2 || !vec.HasWindowMax() || x.Strides[2] != 1 || x.Strides[0] < 0 || x.Strides[1] < 0 {
+	if w.Adaptive || w.Stride[2] > 2 || !stencil.HasMaxPoolRow() || x.Strides[2] != 1 || x.Strides[0] < 0 || x.Strides[1] < 0 {
 		return false
 	}
 	if w.Kernel[0] > mostLineTaps || w.Kernel[1] > mostLineTaps || w.Kernel[2] > mostLineTaps || window.Volume(&w.Kernel) > mostLineTaps || x.Plane() > math.MaxInt32 {
@@ -128,11 +128,11 @@ func (j *Pooling[T]) together(s *poolScratch) (t togetherLines) {
 }
 
 // tapsOf are the elements of a window that sees these lines: how far from its first, in memory and in the plane.
-func (j *Pooling[T]) tapsOf(taps []vec.Tap, r *PoolRows) []vec.Tap {
+func (j *Pooling[T]) tapsOf(taps []stencil.Tap, r *PoolRows) []stencil.Tap {
 	for a := range r.ToA - r.FromA {
 		for b := range r.ToB - r.FromB {
 			for c := range j.Windows.Kernel[2] {
-				taps = append(taps, vec.Tap{
+				taps = append(taps, stencil.Tap{
 					Offset: int(a*j.X.Strides[0] + b*j.X.Strides[1] + c),
 					Number: int32((a*j.X.Dims[1]+b)*j.X.Dims[2] + c),
 				})
@@ -146,10 +146,10 @@ func (j *Pooling[T]) tapsOf(taps []vec.Tap, r *PoolRows) []vec.Tap {
 // longer than the line, so that vectors can be read whole.
 
 // line looks at n windows of full width that see the same lines, the first from index low of the last axis on.
-func (j *Pooling[T]) line(best []float32, at []int32, from int64, r *PoolRows, low int64, n int, taps []vec.Tap) bool {
+func (j *Pooling[T]) line(best []float32, at []int32, from int64, r *PoolRows, low int64, n int, taps []stencil.Tap) bool {
 	x := any(j.X.Data).([]float32)[from+r.FromA*j.X.Strides[0]+r.FromB*j.X.Strides[1]+low:]
 	first := (r.FromA*j.X.Dims[1]+r.FromB)*j.X.Dims[2] + low
-	return vec.WindowMax(best, at, x, taps, n, int(j.Windows.Stride[2]), int32(first))
+	return stencil.MaxPoolRow(best, at, x, taps, n, int(j.Windows.Stride[2]), int32(first))
 }
 
 // Results of a line are mostly neighbours in memory, as are their indices: then they are copied.

@@ -13,7 +13,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/stencil"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
 
@@ -36,7 +37,7 @@ type poolScratch struct {
 	measured bool                  // ranges are those of the call
 	sums     []float64             // a plane
 	places   []int64               // of a block of windows
-	taps     []vec.Tap             // of windows that see the same number of lines
+	taps     []stencil.Tap         // of windows that see the same number of lines
 	ones     []float32             // a one for each channel
 }
 
@@ -66,7 +67,7 @@ func registerPools[T float32 | float64](d, in dtype.DType) {
 		op.IDMaxPool: maxPlane[T], op.IDAvgPool: meanPlane[T], op.IDAvgUnpool: spreadPlane[T],
 	} {
 		k := newPool(d, in, plane)
-		k.lowest, k.Larger = T(lowest[d]), vec.RowsOf[T](vec.Max).VV
+		k.lowest, k.Larger = T(lowest[d]), arith.RowsOf[T](arith.Max).VV
 		engine.Register(id, d, k)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/lowprec"
 )
 
 // Products of bfloat16 by processors that multiply pairs of them: operands and result are not converted, and weights take half
-// the memory. They are the kernel of matmul with [vec.MatMulPairs] in its middle, and come before the one of float32.
+// the memory. They are the kernel of matmul with [lowprec.MatMulBF16] in its middle, and come before the one of float32.
 
 // registerPairs adds the variants for operands of a call and for a constant one.
 func registerPairs() {
@@ -20,16 +20,16 @@ func registerPairs() {
 	engine.Registry.Add(engine.Variant{
 		Op: op.IDMatmul, DTypes: halves, Priority: kernels.Special,
 		Accepts: func(_ *engine.Threads, c *device.Call) (uint64, bool) {
-			return 0, vec.HasPairs() && !IsWeight(&c.In[engine.Right])
+			return 0, lowprec.HasBF16() && !IsWeight(&c.In[engine.Right])
 		},
 		Make: func(*engine.Threads, *device.Call, uint64) (engine.Kernel, error) {
-			return &Matmul{dtype: dtype.BFloat16, native: true, Multiply: multiplying(vec.MatMulPairs), tile: pairTile()}, nil
+			return &Matmul{dtype: dtype.BFloat16, native: true, Multiply: multiplying(lowprec.MatMulBF16), tile: pairTile()}, nil
 		},
 	})
 	engine.Registry.Add(engine.Variant{
 		Op: op.IDMatmul, DTypes: halves, Priority: kernels.Special + 1,
 		Accepts: func(_ *engine.Threads, c *device.Call) (uint64, bool) {
-			return 0, vec.HasPairs() && IsWeight(&c.In[engine.Right])
+			return 0, lowprec.HasBF16() && IsWeight(&c.In[engine.Right])
 		},
 		Make: func(t *engine.Threads, c *device.Call, _ uint64) (engine.Kernel, error) {
 			known, err := packPairs(t, &c.In[engine.Right])
@@ -41,9 +41,9 @@ func registerPairs() {
 	})
 }
 
-// pairTile is asked for when a kernel is made, not before: see [vec.PairTile].
+// pairTile is asked for when a kernel is made, not before: see [lowprec.BF16Tile].
 func pairTile() [2]int64 {
-	rows, cols := vec.PairTile()
+	rows, cols := lowprec.BF16Tile()
 	return [2]int64{int64(rows), int64(cols)}
 }
 
@@ -55,7 +55,7 @@ func packPairs(t *engine.Threads, o *device.Operand) (*constant, error) {
 	if err := unrollConstant(t, o, unsafe.Pointer(&whole[0]), o.DType); err != nil {
 		return nil, err
 	}
-	packed := vec.NewRightPairs(whole, int(k), int(n), int(n))
+	packed := lowprec.NewPackedRightBF16(whole, int(k), int(n), int(n))
 	if packed == nil {
 		return nil, constantDoesNotFit(k, n)
 	}

@@ -28,7 +28,7 @@ type BLASLibrary interface {
 	Float64(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64, transposed [2]bool) bool
 }
 
-type gemm func(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64, transposed [2]bool) bool
+type libraryProduct func(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64, transposed [2]bool) bool
 
 // blasPriority comes before the kernels for constant weights, whose packed copy a library cannot use.
 const blasPriority = kernels.Special + 1
@@ -53,7 +53,7 @@ func RegisterBLAS(find func() BLASLibrary) {
 }
 
 // BlasMatmul is the kernel: that of matmul, which packs what neither it nor the library can read where it is.
-func BlasMatmul(d dtype.DType, product gemm) *Matmul {
+func BlasMatmul(d dtype.DType, product libraryProduct) *Matmul {
 	return &Matmul{dtype: d, native: true, Library: product, tile: [2]int64{blasUnit, blasUnit}}
 }
 
@@ -76,7 +76,7 @@ func worthBLAS(c *device.Call) bool {
 		return false
 	}
 	j := Multiplication{
-		Matmul:   &Matmul{native: true, Library: gemm(nil), tile: [2]int64{1, 1}},
+		Matmul:   &Matmul{native: true, Library: libraryProduct(nil), tile: [2]int64{1, 1}},
 		Operands: [3]device.Operand{*x, c.In[engine.Right], *out},
 	}
 	widest := k
@@ -113,7 +113,7 @@ func leading(o *device.Operand) int64 {
 type blasProduct Multiplication
 
 // cut divides a matrix into pieces of at most blasPiece units, whose numbers differ by at most one.
-func (gemm) cut(j *Multiplication) (work engine.Splitter, pieces int64) {
+func (libraryProduct) cut(j *Multiplication) (work engine.Splitter, pieces int64) {
 	p := (*blasProduct)(j)
 	return p, p.pieces()
 }
@@ -172,5 +172,5 @@ func (p *blasProduct) piece(a, b, c unsafe.Pointer, first, last int64) bool {
 		m = min(last*blasUnit, m) - from
 		a, c = unsafe.Add(a, from*apart*size), unsafe.Add(c, from*ldc*size)
 	}
-	return p.Library.(gemm)(c, a, b, m, n, p.k, lda, ldb, ldc, transposed)
+	return p.Library.(libraryProduct)(c, a, b, m, n, p.k, lda, ldb, ldc, transposed)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels"
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 )
 
 // constant is a right operand of matmul that was known when the kernel was made, laid out as the loops
@@ -80,13 +80,13 @@ func packConstant(t *engine.Threads, o *device.Operand) (*constant, error) {
 // PackRight lays out the matrix of an operand for products, in float32. Its columns are the last axis, and its rows so many axes
 // in front of that.
 // SAFETY: the layout of the operand lies in its Const, and the panels in their slice.
-func PackRight(t *engine.Threads, o *device.Operand, axes int) (*vec.Right, error) {
+func PackRight(t *engine.Threads, o *device.Operand, axes int) (*gemm.PackedRight, error) {
 	last, rows := o.Rank-1, int64(1)
 	cols, across := o.Dims[last], o.Strides[last]
 	for _, d := range o.Dims[last-axes : last] {
 		rows *= d
 	}
-	packed := vec.NewRight(int(rows), int(cols))
+	packed := gemm.NewPackedRight(int(rows), int(cols))
 	if packed == nil {
 		return nil, status.Errorf(status.Internal, "[matmul] got a constant of %d x %d elements; want sizes of 0 or more", rows, cols)
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/lowprec"
 )
 
 // Products of 8-bit integers. Those of matmul have elements of the operands, the low bits of a sum; those of matmul_integer
 // are of int32, of operands with a zero point each of which may be signed or not. Both are the kernel of matmul with
-// [vec.MatMul8] in its middle.
+// [lowprec.MatMul8] in its middle.
 
 func init() {
-	rows, cols := vec.MatMul8Tile()
+	rows, cols := lowprec.MatMul8Tile()
 	tile := [2]int64{int64(rows), int64(cols)}
 	bytes := dtype.SetOf(dtype.Uint8, dtype.Int8)
 	for _, id := range []op.ID{op.IDMatmul, op.IDMatmulInteger} {
@@ -39,7 +39,7 @@ func init() {
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func multiplyBytes(j *Multiplication, c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
 	y, x, sums := BytesAt(b, k, n, ldb, j.Operands[engine.Right].DType), j.left(a, m, lda), j.sums(c, m, n, ldc)
-	return vec.MatMul8(&sums, &x, &y, int(m), int(n), int(k))
+	return lowprec.MatMul8(&sums, &x, &y, int(m), int(n), int(k))
 }
 
 // packBytes lays out a constant for such products.
@@ -51,7 +51,7 @@ func packBytes(t *engine.Threads, o *device.Operand) (*constant, error) {
 	if err := unrollConstant(t, o, unsafe.Pointer(&whole[0]), o.DType); err != nil {
 		return nil, err
 	}
-	packed := vec.NewRight8(&vec.Bytes{Data: whole, Step: int(n), Signed: o.DType == dtype.Int8}, int(k), int(n))
+	packed := lowprec.NewPackedRight8(&lowprec.Bytes{Data: whole, Step: int(n), Signed: o.DType == dtype.Int8}, int(k), int(n))
 	if packed == nil {
 		return nil, constantDoesNotFit(k, n)
 	}
@@ -63,7 +63,7 @@ func packBytes(t *engine.Threads, o *device.Operand) (*constant, error) {
 
 // left is the left operand from an address on.
 // SAFETY: as for multiplyBytes.
-func (j *Multiplication) left(a unsafe.Pointer, m, lda int64) vec.Bytes {
+func (j *Multiplication) left(a unsafe.Pointer, m, lda int64) lowprec.Bytes {
 	x := BytesAt(a, m, j.k, lda, j.Operands[engine.Left].DType)
 	x.Zero = j.zero
 	return x
@@ -71,17 +71,17 @@ func (j *Multiplication) left(a unsafe.Pointer, m, lda int64) vec.Bytes {
 
 // sums is the result from an address on.
 // SAFETY: the address is that of the first element of a matrix that lies in its operand.
-func (j *Multiplication) sums(c unsafe.Pointer, m, n, ldc int64) vec.Sums {
+func (j *Multiplication) sums(c unsafe.Pointer, m, n, ldc int64) lowprec.Sums {
 	if j.Operands[engine.Result].DType == dtype.Int32 {
-		return vec.Sums{Wide: Matrix[int32](c, m, n, ldc), Step: int(ldc)}
+		return lowprec.Sums{Wide: Matrix[int32](c, m, n, ldc), Step: int(ldc)}
 	}
-	return vec.Sums{Low: Matrix[uint8](c, m, n, ldc), Step: int(ldc)}
+	return lowprec.Sums{Low: Matrix[uint8](c, m, n, ldc), Step: int(ldc)}
 }
 
 // BytesAt is a matrix of 8-bit integers in memory.
 // SAFETY: as for sums.
-func BytesAt(at unsafe.Pointer, rows, cols, step int64, d dtype.DType) vec.Bytes {
-	return vec.Bytes{Data: Matrix[uint8](at, rows, cols, step), Step: int(step), Signed: d == dtype.Int8}
+func BytesAt(at unsafe.Pointer, rows, cols, step int64, d dtype.DType) lowprec.Bytes {
+	return lowprec.Bytes{Data: Matrix[uint8](at, rows, cols, step), Step: int(step), Signed: d == dtype.Int8}
 }
 
 // ZeroPoint is the zero point of a call that has one, an 8-bit integer behind its two operands; else 0.

@@ -15,6 +15,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/fusion"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 )
 
 // Matmul is the product of matrices with elements of a type T: C = A * B for each index of the batch
@@ -52,20 +53,20 @@ func multiplying[T any](product func(c, a, b []T, m, n, k, lda, ldb, ldc int) bo
 func init() {
 	tile, square := matmulTile[float32](), [2]int64{64, 64}
 	for _, d := range []dtype.DType{dtype.Float16, dtype.BFloat16, dtype.Float32} {
-		registerMatmul(d, dtype.Float32, multiplying(vec.MatMul[float32]), tile)
+		registerMatmul(d, dtype.Float32, multiplying(gemm.MatMul[float32]), tile)
 		registerConstant(d, tile)
 	}
 	registerPairs()
-	registerMatmul(dtype.Float64, dtype.Float64, multiplying(vec.MatMul[float64]), matmulTile[float64]())
+	registerMatmul(dtype.Float64, dtype.Float64, multiplying(gemm.MatMul[float64]), matmulTile[float64]())
 	for _, d := range []dtype.DType{dtype.Int16, dtype.Int32} {
-		registerMatmul(d, dtype.Int32, multiplying(vec.MatMulPlain[int32, int32]), square)
+		registerMatmul(d, dtype.Int32, multiplying(gemm.MatMulPlain[int32, int32]), square)
 	}
-	registerMatmul(dtype.Int64, dtype.Int64, multiplying(vec.MatMulPlain[int64, int64]), square)
+	registerMatmul(dtype.Int64, dtype.Int64, multiplying(gemm.MatMulPlain[int64, int64]), square)
 }
 
 // matmulTile is the number of rows and of columns that the loops of a type compute together.
 func matmulTile[T vec.Real]() [2]int64 {
-	rows, cols := vec.MatMulTile[T]()
+	rows, cols := gemm.MatMulTile[T]()
 	return [2]int64{int64(rows), int64(cols)}
 }
 
@@ -281,7 +282,7 @@ func (j *Multiplication) plan(threads int64) {
 	j.m, j.k, j.n = a.Dims[a.Rank-2], a.Dims[a.Rank-1], b.Dims[b.Rank-1]
 	rows, cols := (j.m+j.tile[0]-1)/j.tile[0], (j.n+j.tile[1]-1)/j.tile[1]
 	inPlace := j.Known == nil && j.Library == nil &&
-		(j.dtype == dtype.BFloat16 || vec.HasLines() && (j.dtype == dtype.Float32 || j.dtype == dtype.Float64))
+		(j.dtype == dtype.BFloat16 || gemm.ReadsInPlace() && (j.dtype == dtype.Float32 || j.dtype == dtype.Float64))
 	j.byCols = cols > rows || inPlace && threads > 1 && cols >= 2*threads
 	j.strips = rows
 	if j.byCols {

@@ -10,7 +10,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/float16"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 )
 
 // rowMatmul is the product of one row and a large matrix, which takes as long as the matrix takes to be read. Memory is fastest where
@@ -147,7 +149,7 @@ func (j *rowJob) Part(c *device.Call, lo, hi int64) error {
 
 // addRows adds rows of b, so far apart, times the elements of a to sums.
 func addRows(sums, a, b []float32, step int64) bool {
-	return vec.AddMatMul(sums, a, b, 1, len(sums), len(a), len(a), int(step), len(sums))
+	return gemm.AddMatMul(sums, a, b, 1, len(sums), len(a), len(a), int(step), len(sums))
 }
 
 // addFloats is addRows of rows at an address.
@@ -159,7 +161,7 @@ func (j *rowJob) addFloats(sums, a []float32, at unsafe.Pointer, step int64) boo
 // addBF16 is addFloats of bfloat16, which are floats without their lower half.
 // SAFETY: see addFloats.
 func (j *rowJob) addBF16(sums, a []float32, at unsafe.Pointer, step int64) bool {
-	return vec.AddBF16Rows(sums, a, Matrix[uint16](at, int64(len(a)), j.n, step), int(step))
+	return float16.AddBF16Rows(sums, a, Matrix[uint16](at, int64(len(a)), j.n, step), int(step))
 }
 
 // A few rows of halves are converted together, as many columns as leave room for the sums in the first-level cache.
@@ -191,4 +193,4 @@ func (j *rowJob) addHalves(sums, a []float32, at unsafe.Pointer, step int64) boo
 }
 
 // sumRows is the loop that adds rows.
-var sumRows = vec.RowsOf[float32](vec.Add)
+var sumRows = arith.RowsOf[float32](arith.Add)

@@ -6,7 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 )
 
 // Products of a left operand that is a transpose, as those that gradients of weights are: x' dy. Its columns are read where they lie,
@@ -15,7 +15,7 @@ import (
 // multiplyTurned is multiply for a left operand of float32 with columns that begin lda apart.
 // SAFETY: the addresses are those of the first elements of matrices that lie in their operands.
 func multiplyTurned(c, a, b unsafe.Pointer, m, n, k, lda, ldb, ldc int64) bool {
-	return vec.MatMulTurned(Matrix[float32](c, m, n, ldc), Matrix[float32](a, k, m, lda), Matrix[float32](b, k, n, ldb), int(m), int(n), int(k), int(lda), int(ldb), int(ldc))
+	return gemm.MatMulTransposed(Matrix[float32](c, m, n, ldc), Matrix[float32](a, k, m, lda), Matrix[float32](b, k, n, ldb), int(m), int(n), int(k), int(lda), int(ldb), int(ldc))
 }
 
 // isTurned reports whether an operand is a left one that is multiplied as the transpose that it is. Of fewer rows than a tile has,

@@ -5,7 +5,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/order"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/reduction"
 )
 
 // any, all and count_nonzero ask of each element only whether it is 0, which is so for all dtypes of one width where no bit
@@ -30,7 +31,7 @@ func registerQuestions() {
 		}
 	}
 	counted := counting[uint8](0)
-	counted.fold = func(a int64, row []uint8) int64 { return a + vec.CountTrue(row) }
+	counted.fold = func(a int64, row []uint8) int64 { return a + reduction.CountTrue(row) }
 	ask(dtype.Bool, anyByte(), allBytes(), counted)
 	reduce(op.IDWholeSum, dtype.Bool, new(engine.Codec[uint8]), new(engine.Codec[int64]), counted)
 	for _, id := range []op.ID{op.IDMax, op.IDSum, op.IDMean} {
@@ -109,18 +110,18 @@ func allOf[W order.Word](sign W) folding[uint8, W, W] {
 // anyByte is anyOf on vectors of bytes.
 func anyByte() folding[uint8, uint8, uint8] {
 	f := anyOf[uint8](0)
-	f.stack, f.fold = stackOf(vec.OrColumns), func(a uint8, row []uint8) uint8 { return a | engine.Bit(a == 0 && vec.AnyByte(row)) }
+	f.stack, f.fold = stackOf(reduction.OrColumns), func(a uint8, row []uint8) uint8 { return a | engine.Bit(a == 0 && reduction.AnyByte(row)) }
 	f.results = truthOfBytes
 	return f
 }
 
 // truthOfBytes makes results of accumulators that are bytes: 1 of all but 0.
-func truthOfBytes(dst, as []uint8, _ int64) { vec.LogicalOr.Row(dst, as, as) }
+func truthOfBytes(dst, as []uint8, _ int64) { arith.LogicalOr.Row(dst, as, as) }
 
 // allBytes is allOf on vectors of bytes.
 func allBytes() folding[uint8, uint8, uint8] {
 	f := allOf[uint8](0)
-	f.stack, f.fold = stackOf(vec.AndColumns), func(a uint8, row []uint8) uint8 { return a & -engine.Bit(a != 0 && vec.AllBytes(row)) }
+	f.stack, f.fold = stackOf(reduction.AndColumns), func(a uint8, row []uint8) uint8 { return a & -engine.Bit(a != 0 && reduction.AllBytes(row)) }
 	f.results = truthOfBytes
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/order"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/reduction"
 )
 
 // search is argmax or argmin: the place of the first element that no other is better than. nan is passed over: every other
@@ -302,9 +303,9 @@ const Passed = 4096
 func floatRow(r *ranks, _ unsafe.Pointer, best *leader, x unsafe.Pointer, n, at int64) {
 	for row := engine.Slice[float32](x, n); len(row) > 0; {
 		part := row[:min(len(row), Passed)]
-		top, from := vec.Largest(part, r.flip)
+		top, from := reduction.Largest(part, r.flip)
 		if rank := rankOf(top); rank > best.rank {
-			if i := vec.Find(part[from:], top, r.flip); i >= 0 { // else there is only nan
+			if i := reduction.Find(part[from:], top, r.flip); i >= 0 { // else there is only nan
 				*best = leader{rank, at + int64(from+i)}
 			}
 		}
@@ -394,5 +395,5 @@ func floatClear(values unsafe.Pointer, n int64) {
 // floatBeside is search.beside for float32, whose accumulators hold the elements themselves and not their ranks.
 func floatBeside(r *ranks, _, values unsafe.Pointer, at []int32, x unsafe.Pointer, index int32) {
 	n := int64(len(at))
-	vec.ArgColumns(engine.Slice[float32](values, n), at, engine.Slice[float32](x, n), r.flip, index)
+	reduction.ArgColumns(engine.Slice[float32](values, n), at, engine.Slice[float32](x, n), r.flip, index)
 }

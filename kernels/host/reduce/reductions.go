@@ -9,7 +9,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/arith"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/reduction"
 )
 
 // What sums, products and means add and multiply, and the extremes. What asks about elements is in any_all.go and argmax.go.
@@ -37,19 +38,19 @@ func registerFloatReductions(d dtype.DType, in *engine.Codec[float32], out *engi
 	reduce(op.IDMean, d, in, out, sumIn64(func(dst, as []float64, n int64) { quotients.VS(dst, as, float64(n)) }))
 	reduce(op.IDProd, d, in, out, folding[float64, float64, float32]{
 		zero: 1,
-		fold: func(a float64, row []float32) float64 { return a * vec.Product(row) },
+		fold: func(a float64, row []float32) float64 { return a * reduction.Product(row) },
 		beside: func(as []float64, row []float32) {
 			for i, x := range row {
 				as[i] *= float64(x)
 			}
 		},
-		lines:   linesOf(vec.ProductLines),
+		lines:   linesOf(reduction.ProductLines),
 		results: accumulators[float64],
 	})
 	inf := float32(math.Inf(1))
-	largest := extreme(-inf, Larger[float32], func(a float32, row []float32) float32 { return Larger(a, vec.MaxRow(row)) })
-	smallest := extreme(inf, smaller[float32], func(a float32, row []float32) float32 { return smaller(a, vec.MinRow(row)) })
-	largest.stack, smallest.stack = stackOf(vec.MaxColumns), stackOf(vec.MinColumns)
+	largest := extreme(-inf, Larger[float32], func(a float32, row []float32) float32 { return Larger(a, reduction.MaxRow(row)) })
+	smallest := extreme(inf, smaller[float32], func(a float32, row []float32) float32 { return smaller(a, reduction.MinRow(row)) })
+	largest.stack, smallest.stack = stackOf(reduction.MaxColumns), stackOf(reduction.MinColumns)
 	largest.wide, smallest.wide = true, true
 	reduce(op.IDMax, d, in, in, largest)
 	reduce(op.IDMin, d, in, in, smallest)
@@ -241,15 +242,15 @@ func smaller[T engine.Number](a, x T) T {
 }
 
 // quotients divides sums by their counts.
-var quotients = vec.RowsOf[float64](vec.Div)
+var quotients = arith.RowsOf[float64](arith.Div)
 
 // sumIn64 adds float32 up in float64; results are made of sums and the count.
 func sumIn64(results func(dst, sums []float64, count int64)) folding[float64, float64, float32] {
 	return folding[float64, float64, float32]{
-		fold:    func(a float64, row []float32) float64 { return a + vec.Sum(row) },
-		stack:   stackOf(vec.SumColumns),
-		lines:   linesOf(vec.SumLines),
-		long:    linesOf(vec.SumRows),
+		fold:    func(a float64, row []float32) float64 { return a + reduction.Sum(row) },
+		stack:   stackOf(reduction.SumColumns),
+		lines:   linesOf(reduction.SumLines),
+		long:    linesOf(reduction.SumRows),
 		results: results,
 	}
 }
@@ -265,7 +266,7 @@ func linesOf(f func(as []float64, x []float32, stride, length int)) lining {
 // squareSum adds the squares of float32 up in float64, which holds them exactly.
 func squareSum() folding[float64, float64, float32] {
 	f := sumIn64(accumulators)
-	f.fold = func(a float64, row []float32) float64 { return a + vec.SumSquares(row) }
+	f.fold = func(a float64, row []float32) float64 { return a + reduction.SumSquares(row) }
 	f.stack, f.lines, f.long, f.beside = nil, nil, nil, func(as []float64, row []float32) {
 		for i, x := range row {
 			as[i] += float64(x) * float64(x)
@@ -287,7 +288,7 @@ func squareSum64() folding[float64, Compensated, float64] {
 			for i, x := range row[:n] {
 				squares[i] = x * x
 			}
-			a, row = a.Plus(vec.Sum64(squares[:n])), row[n:]
+			a, row = a.Plus(reduction.Sum64(squares[:n])), row[n:]
 		}
 		return a
 	}
@@ -320,7 +321,7 @@ func (a Compensated) Value() float64 {
 // sumExactly adds float64 up with what rounding drops; result as in sumIn64.
 func sumExactly(result func(Compensated, int64) float64) folding[float64, Compensated, float64] {
 	return folding[float64, Compensated, float64]{
-		fold: func(a Compensated, row []float64) Compensated { return a.Plus(vec.Sum64(row)) },
+		fold: func(a Compensated, row []float64) Compensated { return a.Plus(reduction.Sum64(row)) },
 		beside: func(as []Compensated, row []float64) {
 			for i, x := range row {
 				as[i] = as[i].Plus(x)

@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/kernels/host/elem"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/product"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 )
 
 // recurrent is lstm or gru: all steps of a sequence in one call. A step is a product of the state with the weight, and then functions
@@ -24,8 +24,8 @@ import (
 // take addresses, so that the kernel is compiled once and not for each type.
 type recurrent struct {
 	gru           bool
-	size          int64         // bytes of an element
-	right         [2]*vec.Right // the weight, where it was known: of the first product of a step, and of the second where a step has two
+	size          int64                // bytes of an element
+	right         [2]*gemm.PackedRight // the weight, where it was known: of the first product of a step, and of the second where a step has two
 	product       product.Multiply
 	sigmoid, tanh elem.Rows
 	add, times    elem.PairRows

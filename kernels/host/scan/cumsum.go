@@ -7,7 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/reduction"
 )
 
 // Floats add up in float64. Integers add up in their own dtype, which the rules make int64 unless the caller asks for
@@ -16,10 +16,10 @@ func init() {
 	floats := sumsBeside[float64]()
 	floats.zero = math.Copysign(0, -1) // which changes no element: 0 would turn -0 into 0
 	floats.direct = func(dst, src unsafe.Pointer, n int64) {
-		vec.RunningSum(engine.Slice[float32](dst, n), engine.Slice[float32](src, n))
+		reduction.RunningSum(engine.Slice[float32](dst, n), engine.Slice[float32](src, n))
 	}
 	floats.directBeside = func(as, dst, src unsafe.Pointer, n int64) {
-		vec.RunningSums(engine.Slice[float64](as, n), engine.Slice[float32](dst, n), engine.Slice[float32](src, n))
+		reduction.RunningSums(engine.Slice[float64](as, n), engine.Slice[float32](dst, n), engine.Slice[float32](src, n))
 	}
 	registerScanFloats(op.IDCumsum, 1, accumulate[float64], floats)
 	registerScan(op.IDCumsum, dtype.Uint8, 1, accumulate[uint8], sumsBeside[uint8]())

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/rownorm"
 )
 
 // normalizing is layer_norm: each line is read as a whole, because its mean and its deviation are needed before its first
@@ -22,7 +22,7 @@ type normalizing struct {
 	rooms sync.Pool // of *[]uint64, for lines that do not lie in memory as values
 }
 
-// float16 and bfloat16 go through lines of float32, which vec.Normalize computes in float64: they are rounded twice, the second
+// float16 and bfloat16 go through lines of float32, which rownorm.Normalize computes in float64: they are rounded twice, the second
 // time to far fewer digits.
 func init() {
 	for d, c := range map[dtype.DType]engine.Coding{
@@ -36,7 +36,7 @@ func init() {
 // normalizeRows is the function of float32. Weight and bias may be nil.
 // SAFETY: see slice; lines without elements are not read.
 func normalizeRows(dst, src, weight, bias unsafe.Pointer, n, length int64, epsilon float64, centered bool, next func(scale float64)) {
-	vec.NormalizeRows(engine.Slice[float32](dst, n*length), engine.Slice[float32](src, n*length), lineOf[float32](weight, length), lineOf[float32](bias, length), int(length), epsilon, centered, next)
+	rownorm.NormalizeRows(engine.Slice[float32](dst, n*length), engine.Slice[float32](src, n*length), lineOf[float32](weight, length), lineOf[float32](bias, length), int(length), epsilon, centered, next)
 }
 
 // normalizeRows64 is normalizeRows for float64, line by line.
@@ -180,7 +180,7 @@ func (a pair) inverseRoot() pair {
 	return sumOf(pair{r, 0}, pair{r * off.high / 2, 0})
 }
 
-// normalizeExactly is vec.Normalize for float64.
+// normalizeExactly is rownorm.Normalize for float64.
 //
 // It takes some ten times as long as that for an element. Networks do not compute in float64; checks of gradients do, and
 // these want the digits.

@@ -8,29 +8,30 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/reduce"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/rownorm"
 )
 
 func init() {
 	for d, c := range map[dtype.DType]engine.Coding{
 		dtype.Float16: engine.HalfCodec(dtype.Float16).Coding, dtype.BFloat16: engine.HalfCodec(dtype.BFloat16).Coding, dtype.Float32: engine.Plain,
 	} {
-		engine.Register(op.IDSoftmax, d, &softmax{newScan(c, engine.Heavy, softmaxLine, running[float32]{}), vec.Softmax})
+		engine.Register(op.IDSoftmax, d, &softmax{newScan(c, engine.Heavy, softmaxLine, running[float32]{}), rownorm.Softmax})
 	}
-	engine.Register(op.IDLogSoftmax, dtype.Float32, &softmax{newScan(engine.Plain, engine.Heavy, logSoftmaxLine, running[float32]{}), vec.LogSoftmax})
+	engine.Register(op.IDLogSoftmax, dtype.Float32, &softmax{newScan(engine.Plain, engine.Heavy, logSoftmaxLine, running[float32]{}), rownorm.LogSoftmax})
 	engine.Register(op.IDSoftmax, dtype.Float64, newScan(engine.Plain, 3*engine.Heavy, normalise, running[float64]{}))
 }
 
 // softmax is softmax or its logarithm: a scan that computes rows which lie in memory as values, one behind another, all at once.
 //
-// Halves and float32 go through float32; see vec.Softmax.
+// Halves and float32 go through float32; see rownorm.Softmax.
 type softmax struct {
 	*scan
 	rows func(dst, src []float32, length int)
 }
 
-func softmaxLine(line []float32)    { vec.Softmax(line, line, len(line)) }
-func logSoftmaxLine(line []float32) { vec.LogSoftmax(line, line, len(line)) }
+func softmaxLine(line []float32)    { rownorm.Softmax(line, line, len(line)) }
+func logSoftmaxLine(line []float32) { rownorm.LogSoftmax(line, line, len(line)) }
 
 // Run gives each thread whole lines, as those of other scans.
 func (k *softmax) Run(t *engine.Threads, c *device.Call) error {
@@ -59,7 +60,7 @@ func normalise(line []float64) {
 	for i := range line {
 		line[i] -= top
 	}
-	vec.Exp.Row64(line, line)
+	maths.Exp.Row64(line, line)
 	var sum reduce.Compensated // any other sum would cost more ulps than there are to spare in float64
 	for _, x := range line {
 		sum = sum.Plus(x)

@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/order"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/sorting"
 )
 
 const (
@@ -202,7 +202,7 @@ func (r *radix[K]) quick(lo, hi int) bool {
 	if !ok || len(r.at) > 0 || len(r.pieces) > 1 || hi-lo <= ShortRun {
 		return false
 	}
-	return vec.SortUint32((*keys)[lo:hi], (*any(&r.spare).(*[]uint32))[lo:hi])
+	return sorting.SortUint32((*keys)[lo:hi], (*any(&r.spare).(*[]uint32))[lo:hi])
 }
 
 // digit is the part of a key at a shift. The second mask tells the compiler how many digits there are.

@@ -22,11 +22,11 @@ func brief(c *device.Call) bool {
 
 // brief sorts lines lo to hi-1. Blocks with a -0, which is equal to 0, are sorted the other way.
 func (k *sorter[K]) brief(c *device.Call, lo, hi int64) error {
-	s, ok := k.sortings.Get().(*sorting[K])
+	s, ok := k.sorters.Get().(*lineSorter[K])
 	if !ok {
-		s = new(sorting[K])
+		s = new(lineSorter[K])
 	}
-	defer k.sortings.Put(s)
+	defer k.sorters.Put(s)
 	s.order, s.flip, s.kept = k.order, c.Attrs[k.flip].I, lengthOf(c, &c.Out[0])
 	length := lengthOf(c, &c.In[0])
 	for lo < hi {
@@ -46,7 +46,7 @@ func (k *sorter[K]) brief(c *device.Call, lo, hi int64) error {
 // to it, a block at a time.
 
 // together sorts n lines of one length from number lo on; false, with nothing written, where there is a -0.
-func (s *sorting[K]) together(c *device.Call, lo, n, length int64) bool {
+func (s *lineSorter[K]) together(c *device.Call, lo, n, length int64) bool {
 	f := engine.NewFrame()
 	defer f.Free()
 	var from, to engine.Lane[K]

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/order"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/sorting"
 )
 
 // mostSorted is the longest line that is sorted: places in it are kept in 32 bits.
@@ -23,9 +23,9 @@ const mostSorted = 1 << 32
 // whose order they are to be (load), the keys are sorted (radix), and become elements again (store). An order, of keys
 // of 32 or of 64 bits, says how: one kernel serves all dtypes whose keys have one width, and both directions.
 type sorter[K order.Key] struct {
-	order    *order.Order[K]
-	flip     int       // the attribute that says whether the largest come first
-	sortings sync.Pool // of *sorting[K]
+	order   *order.Order[K]
+	flip    int       // the attribute that says whether the largest come first
+	sorters sync.Pool // of *lineSorter[K]
 }
 
 // Orders of 32 bits serve dtypes of up to four bytes, those of 64 bits the others.
@@ -87,15 +87,15 @@ func (k *sorter[K]) Part(c *device.Call, lo, hi int64) error {
 
 // sort sorts lines lo to hi-1; with threads, each in pieces and in the workspace.
 func (k *sorter[K]) sort(t *engine.Threads, c *device.Call, lo, hi int64) error {
-	s, ok := k.sortings.Get().(*sorting[K])
+	s, ok := k.sorters.Get().(*lineSorter[K])
 	if !ok {
-		s = new(sorting[K])
+		s = new(lineSorter[K])
 	}
 	defer func() {
 		if t != nil {
 			s.leave()
 		}
-		k.sortings.Put(s)
+		k.sorters.Put(s)
 	}()
 	s.order, s.flip, s.kept, s.least = k.order, c.Attrs[k.flip].I, lengthOf(c, &c.Out[0]), 0
 	if !k.order.Float {
@@ -147,9 +147,9 @@ func (s *lineSet) next() {
 	}
 }
 
-// sorting is the sorting of a line at a time: what the three steps share. It is kept from call to call, with the memory
+// lineSorter is the sorting of a line at a time: what the three steps share. It is kept from call to call, with the memory
 // of short lines, by the kernel that made it, so that a warm call makes no garbage; two calls at once have two of them.
-type sorting[K order.Key] struct {
+type lineSorter[K order.Key] struct {
 	radix[K]
 	order             *order.Order[K]
 	flip              int64
@@ -160,7 +160,7 @@ type sorting[K order.Key] struct {
 
 // line sorts a line. What another thread writes into the operand meanwhile may leave keys of both times in the result,
 // but never an index outside it: places come from the loop that counts them, not from elements.
-func (s *sorting[K]) line(t *engine.Threads) error {
+func (s *lineSorter[K]) line(t *engine.Threads) error {
 	s.varying.reset()
 	n := s.x.Numel()
 	s.cut(int(n)) // the line before may have been narrowed
@@ -187,7 +187,7 @@ func (s *sorting[K]) line(t *engine.Threads) error {
 }
 
 // load makes the keys of a piece; that of -0 is that of 0 here.
-func (s *sorting[K]) load(_ int, lo, hi int64) {
+func (s *lineSorter[K]) load(_ int, lo, hi int64) {
 	f := engine.NewFrame()
 	defer f.Free()
 	var from engine.Lane[K]
@@ -195,7 +195,7 @@ func (s *sorting[K]) load(_ int, lo, hi int64) {
 	zero, negative := s.order.Zero[s.flip], s.order.Negative[s.flip]
 	some, all, found, first := K(0), ^K(0), false, lo
 	if keys, ok := any(&s.keys).(*[]uint32); ok && s.bare() {
-		bits, each, zeros := vec.SortKeys((*keys)[lo:hi], engine.RowAt[float32](&s.x, lo, hi), uint32(-s.flip))
+		bits, each, zeros := sorting.SortKeys((*keys)[lo:hi], engine.RowAt[float32](&s.x, lo, hi), uint32(-s.flip))
 		some, all, found, lo = K(bits), K(each), zeros, hi
 	}
 	for at := lo; at < hi; at += engine.Block {
@@ -221,11 +221,11 @@ func (s *sorting[K]) load(_ int, lo, hi int64) {
 }
 
 // bare reports whether the line is float32 behind each other, of which vectors make keys.
-func (s *sorting[K]) bare() bool { return s.x.DType == dtype.Float32 && s.x.IsContiguous() }
+func (s *lineSorter[K]) bare() bool { return s.x.DType == dtype.Float32 && s.x.IsContiguous() }
 
 // restoreZeros gives the zeros of a sorted line their signs back: they are equal, and so in the order of the operand.
 // Another thread may have changed that meanwhile; then there may be fewer of them or more.
-func (s *sorting[K]) restoreZeros() {
+func (s *lineSorter[K]) restoreZeros() {
 	f := engine.NewFrame()
 	defer f.Free()
 	var from engine.Lane[K]
@@ -248,7 +248,7 @@ func (s *sorting[K]) restoreZeros() {
 
 // store writes the results of a piece: the first elements of a line, as many as are kept, and their places if the row
 // has them as a result. Pieces behind what is kept have nothing to do.
-func (s *sorting[K]) store(_ int, lo, hi int64) {
+func (s *lineSorter[K]) store(_ int, lo, hi int64) {
 	if hi = min(hi, s.kept); lo >= hi {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/sorting"
 )
 
 // Where few elements of a long line are wanted, most are passed over by comparing them with a bound: the last of those that
@@ -20,7 +21,7 @@ const (
 
 // sift gathers keys and places of elements of a line of n float32 among which those that are wanted are, in the order of
 // the line; false, with nothing done that matters, if that is no use.
-func (s *sorting[K]) sift(n int64) bool {
+func (s *lineSorter[K]) sift(n int64) bool {
 	room := max(4*s.kept, LeastSifted)
 	if s.x.DType != dtype.Float32 || !s.bare() || s.kept < 1 || n < sifted*s.kept || n < 4*room {
 		return false
@@ -44,7 +45,7 @@ func (s *sorting[K]) sift(n int64) bool {
 }
 
 // best sorts the keys, keeps those that are wanted, and answers the last of them.
-func (s *sorting[K]) best() (K, error) {
+func (s *lineSorter[K]) best() (K, error) {
 	if err := s.sort(nil, math.MaxUint32); err != nil {
 		return 0, err
 	}
@@ -55,20 +56,20 @@ func (s *sorting[K]) best() (K, error) {
 // gather appends elements from number at on that come before the bound until there are room of them, the line ends, or so
 // many that the budget is spent have been looked at. It answers how far it came and the rest of the budget. An element that
 // equals the bound comes after it in the order of the line.
-func (s *sorting[K]) gather(x []float32, at, room int64, bound K, budget int64) (end, rest int64) {
+func (s *lineSorter[K]) gather(x []float32, at, room int64, bound K, budget int64) (end, rest int64) {
 	flip, inverted := uint32(1-s.flip)*vec.Descending, uint32(-s.flip)
-	top := math.Float32frombits(math.Float32bits(vec.OfSortKey(uint32(bound)^inverted)) ^ flip)
+	top := math.Float32frombits(math.Float32bits(sorting.OfSortKey(uint32(bound)^inverted)) ^ flip)
 	count := len(s.keys)
 	s.cut(int(room))
 	defer func() { s.cut(count) }()
 	for ; count < int(room) && budget > 0; budget-- {
-		next := vec.Beyond(x[at:], top, flip)
+		next := sorting.Beyond(x[at:], top, flip)
 		if next < 0 {
 			return int64(len(x)), budget
 		}
 		at += int64(next)
 		value := x[at]
-		if k := K(vec.SortKey(value) ^ inverted); k < bound {
+		if k := K(sorting.SortKey(value) ^ inverted); k < bound {
 			s.keys[count] = k
 			if len(s.at) > 0 {
 				s.at[count] = uint32(at)

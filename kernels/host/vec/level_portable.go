@@ -2,6 +2,6 @@
 
 package vec
 
-// simdTables: this build has no vector loops. (The race detector does not see
-// vector loads and stores, so its builds do without as well.)
-func simdTables(table) []*table { return nil }
+// vectorLevels: this build has no vector loops. (The race detector does not see vector loads and stores, so its builds do without as
+// well.)
+func vectorLevels() []Level { return nil }

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/stencil"
 )
 
 // Image is an operand of a convolution or a pool: batch, channels and three spatial axes, the first of which have one
@@ -204,7 +204,7 @@ func CopyStrided[T any](to, from []T, at, distance int64) {
 	if distance == 2 && len(to) > 0 && unsafe.Sizeof(to[0]) == 4 {
 		// SAFETY: these are the elements of both, which are not looked into.
 		words, seen := unsafe.Slice((*float32)(unsafe.Pointer(&to[0])), len(to)), from[at:]
-		if vec.Evens(words, unsafe.Slice((*float32)(unsafe.Pointer(&seen[0])), len(seen))) {
+		if stencil.EvenElements(words, unsafe.Slice((*float32)(unsafe.Pointer(&seen[0])), len(seen))) {
 			return
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 
 	"github.com/paddle-mps/paddle-mps/core/status"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/winograd"
 )
 
 // Scratch is the memory of one thread: a strip of an image or a block of the column matrix, and a block of the result.
 type Scratch[T any] struct {
 	Columns, Sums []T
-	Tiles         vec.Tiles
+	Tiles         winograd.Tiles
 	Again         []int64 // rows that are not finite in tiles, or uneven
 	Alone         []bool  // of rows of a weight: whether they are uneven
 }

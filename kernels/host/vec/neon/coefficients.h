@@ -1,6 +1,6 @@
 //go:build arm64 && cgo && !race
 
-// Coefficients of polynomials, from the constant term on. constants_simd.go of package vec has the same numbers, says what they fit, and
+// Coefficients of polynomials, from the constant term on. constants_simd.go of package maths has the same numbers, says what they fit, and
 // its tests hold them to their errors; TestCoefficientsOfNEON compares both files.
 
 #ifndef NEON_COEFFICIENTS_H

@@ -1,6 +1,6 @@
 //go:build arm64 && cgo && !race
 
-// Elementary functions in float32, on one vector. They are those of loops512.go, log512.go, gate512.go and trig512.go in package vec,
+// Elementary functions in float32, on one vector. They are those of exp512.go, log512.go, gelu512.go and trig512.go in package maths,
 // where the reasons for each step stand; NEON's maximum and minimum keep NaN, so that limits need no comparison.
 
 #ifndef NEON_NARROW_H

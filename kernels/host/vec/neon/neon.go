@@ -72,7 +72,7 @@ import "C"
 
 import "unsafe"
 
-// Function names a function of one element: the one of package vec that has its name.
+// Function names a function of one element: the one of package maths that has its name.
 type Function C.int
 
 // The functions that [Function.Row] computes.
@@ -293,7 +293,7 @@ func ArgColumns(best []float32, at []int32, x []float32, flip uint32, index int3
 	C.neon_arg_columns(floats(best), words(at), floats(x), C.uint32_t(flip), C.int32_t(index), C.size_t(len(x)))
 }
 
-// Tap is the Tap of package vec, whose tests compare the two. C has the same structure.
+// Tap is the Tap of package stencil, whose tests compare the two. C has the same structure.
 type Tap struct {
 	Offset int
 	Number int32
@@ -302,12 +302,12 @@ type Tap struct {
 // The build fails where the structure of C is another.
 var _ = [1]struct{}{}[unsafe.Sizeof(Tap{})-C.sizeof_neon_tap]
 
-// Depthwise is the function of package vec that has its name, with one tap at least.
+// Depthwise is stencil.DepthwiseChannelsLast, with one tap at least.
 func Depthwise(to, x, w []float32, taps []Tap, n, step, channels int) {
 	C.neon_depthwise(floats(to), floats(x), floats(w), windows(taps), C.size_t(len(taps)), C.size_t(n), C.size_t(step), C.size_t(channels))
 }
 
-// MaxDeep is the function of package vec that has its name.
+// MaxDeep is stencil.MaxPoolChannelsLast.
 func MaxDeep(to, x []float32, taps []Tap, n, step, channels int) {
 	C.neon_max_deep(floats(to), floats(x), windows(taps), C.size_t(len(taps)), C.size_t(n), C.size_t(step), C.size_t(channels))
 }

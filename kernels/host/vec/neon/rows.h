@@ -74,7 +74,7 @@ size_t neon_find(const float *x, float v, size_t n);
 // The search for the first largest of each column goes on in row number index.
 void neon_arg_columns(float *best, int32_t *at, const float *x, uint32_t flip, int32_t index, size_t n);
 
-// The Tap of package vec.
+// The Tap of package stencil.
 typedef struct {
     int64_t offset;
     int32_t number;

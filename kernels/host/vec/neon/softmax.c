@@ -1,6 +1,6 @@
 //go:build arm64 && cgo && !race
 
-// Softmax of rows that lie one after the other. As in softmax512.go of package vec, nothing is subtracted before the exponential: each
+// Softmax of rows that lie one after the other. As in softmax512.go of package rownorm, nothing is subtracted before the exponential: each
 // element is split for itself, exp(x) = 2^n exp(r), and from n that of the maximum is subtracted, which is exact. All is 2^64 times as
 // large until the end. Exponentials are computed twice, for the sum and for the results, which takes less than to store them together
 // with what rounding has dropped.

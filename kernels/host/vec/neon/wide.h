@@ -1,7 +1,7 @@
 //go:build arm64 && cgo && !race
 
-// Elementary functions in float64, on half as many elements, with errors far below the rounding to float32. They are those of math512.go
-// and softmax512.go in package vec, where the reasons for each step stand.
+// Elementary functions in float64, on half as many elements, with errors far below the rounding to float32. They are those of
+// float64x512.go in package maths and softmax512.go in package rownorm, where the reasons for each step stand.
 
 #ifndef NEON_WIDE_H
 #define NEON_WIDE_H

@@ -1,0 +1,37 @@
+package lowprec
+
+import (
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// table is one complete set of loops; see vec.UpTo.
+type table struct {
+	level vec.Level
+
+	tile8 tile8    // of 8-bit integers, or none
+	pairs pairTile // of bfloat16, or none
+	amx   pairTile // of a processor's matrix unit, which comes before pairs
+}
+
+// active is chosen once, before main; only tests choose another.
+var active = portableTable()
+
+func init() { active.useUpTo(vec.Active()) }
+
+// UseLevel has the room run the loops of a level. It is for tests, and no other thread may run a loop meanwhile.
+func UseLevel(level vec.Level) { active = tableOf(level) }
+
+// tableOf is the set of loops for a level.
+func tableOf(level vec.Level) table {
+	t := portableTable()
+	t.useUpTo(level)
+	return t
+}
+
+func (t *table) useUpTo(level vec.Level) {
+	for _, l := range vec.UpTo(level) {
+		t.use(l)
+	}
+}
+
+func portableTable() table { return table{} }

@@ -1,0 +1,25 @@
+package lowprec
+
+import (
+	"testing"
+
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/float16"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec/vectest"
+)
+
+// eachLevel runs f once at every level that this machine has.
+func eachLevel(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	vectest.EachLevel(t, f, UseLevel, float16.UseLevel, gemm.UseLevel)
+}
+
+// tables are the sets of loops that this machine has, slowest first.
+func tables() (all []*table) {
+	for _, level := range vec.Levels() {
+		t := tableOf(level)
+		all = append(all, &t)
+	}
+	return all
+}

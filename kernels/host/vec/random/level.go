@@ -1,0 +1,36 @@
+package random
+
+import (
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// table is one complete set of loops; see vec.UpTo. Slices given to its functions have equal lengths: the exported functions see to that
+// once per row.
+type table struct {
+	level vec.Level
+
+	philox func(dst []uint32, key [2]uint32, first uint64)
+}
+
+// active is chosen once, before main; only tests choose another.
+var active = portableTable()
+
+func init() { active.useUpTo(vec.Active()) }
+
+// UseLevel has the room run the loops of a level. It is for tests, and no other thread may run a loop meanwhile.
+func UseLevel(level vec.Level) { active = tableOf(level) }
+
+// tableOf is the set of loops for a level.
+func tableOf(level vec.Level) table {
+	t := portableTable()
+	t.useUpTo(level)
+	return t
+}
+
+func (t *table) useUpTo(level vec.Level) {
+	for _, l := range vec.UpTo(level) {
+		t.use(l)
+	}
+}
+
+func portableTable() table { return table{philox: philoxRow} }

@@ -1,0 +1,39 @@
+package rearrange
+
+import (
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// table is one complete set of loops; see vec.UpTo. Slices given to its functions have equal lengths: the exported functions see to that
+// once per row.
+type table struct {
+	level vec.Level
+
+	interleave3 func(to, a, b, c []float32)
+	transpose   func(to, from []float32, rows, cols, toStep, fromStep int)
+}
+
+// active is chosen once, before main; only tests choose another.
+var active = portableTable()
+
+func init() { active.useUpTo(vec.Active()) }
+
+// UseLevel has the room run the loops of a level. It is for tests, and no other thread may run a loop meanwhile.
+func UseLevel(level vec.Level) { active = tableOf(level) }
+
+// tableOf is the set of loops for a level.
+func tableOf(level vec.Level) table {
+	t := portableTable()
+	t.useUpTo(level)
+	return t
+}
+
+func (t *table) useUpTo(level vec.Level) {
+	for _, l := range vec.UpTo(level) {
+		t.use(l)
+	}
+}
+
+func portableTable() table {
+	return table{interleave3: interleave3Row, transpose: transposeRows}
+}

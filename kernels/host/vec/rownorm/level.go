@@ -1,0 +1,48 @@
+package rownorm
+
+import (
+	"github.com/paddle-mps/paddle-mps/kernels/host/vec"
+)
+
+// table is one complete set of loops; see vec.UpTo. Slices given to its functions have equal lengths: the exported functions see to that
+// once per row.
+type table struct {
+	level vec.Level
+
+	softmax, logSoftmax func(dst, src []float32, length int)
+
+	onlineSoftmax func(s, tops, sums, factors []float32, scaling int)
+
+	normalize   func(dst, src, weight, bias []float32, length int, epsilon float64, centered bool, next func(scale float64))
+	standardize func(dst, src, weight, bias []float32, length int, means, scales []float64)
+}
+
+// active is chosen once, before main; only tests choose another.
+var active = portableTable()
+
+func init() { active.useUpTo(vec.Active()) }
+
+// UseLevel has the room run the loops of a level. It is for tests, and no other thread may run a loop meanwhile.
+func UseLevel(level vec.Level) { active = tableOf(level) }
+
+// tableOf is the set of loops for a level.
+func tableOf(level vec.Level) table {
+	t := portableTable()
+	t.useUpTo(level)
+	return t
+}
+
+func (t *table) useUpTo(level vec.Level) {
+	for _, l := range vec.UpTo(level) {
+		t.use(l)
+	}
+}
+
+func portableTable() table {
+	return table{
+		softmax: softmaxRows, logSoftmax: logSoftmaxRows,
+		onlineSoftmax: onlineSoftmaxPortable,
+		normalize:     normalizeRows,
+		standardize:   standardizeRows,
+	}
+}
