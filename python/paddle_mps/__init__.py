@@ -413,3 +413,4 @@ else:
     from . import tensor  # a module that can be called
 
 _missing.explain(__name__)
+_missing.keep_former_names(__name__)

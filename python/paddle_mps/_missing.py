@@ -28,6 +28,9 @@ LATE = (
     "paddle.triton_aot",
 )  # modules that are imported when they are used
 
+# Modules that lay beside this one in earlier versions, whose pickles of tensors, dtypes, shapes and states name them.
+FORMER = ("_core._dtype", "_core._errors", "_core._place", "_core._size", "_devices._random", "_maths._limits")
+
 
 class Rule(NamedTuple):
     """What holds for missing names of a namespace.
@@ -298,4 +301,10 @@ def explain(package: str) -> None:
         sys.meta_path.append(Finder())
 
 
-__all__ = ["KINDS", "RULES", "AbsentMethods", "Rule", "explain", "explanation", "rule"]
+def keep_former_names(package: str) -> None:
+    """Lets `pickle` find what earlier versions wrote under the former names of modules."""
+    for name in FORMER:
+        sys.modules[f"{package}.{name.rpartition('.')[2]}"] = sys.modules[f"{package}.{name}"]
+
+
+__all__ = ["KINDS", "RULES", "AbsentMethods", "Rule", "explain", "explanation", "keep_former_names", "rule"]

@@ -1,4 +1,4 @@
-"""The class Tensor."""
+"""The class Tensor: what a tensor is and converts to, and Python's operators. Functions that are methods come from `_families`."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ import itertools
 import math
 from collections.abc import Iterator
 from ctypes import byref, c_uint64
-from typing import TYPE_CHECKING, Any, Callable, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
 from ._arrays import _array, _dlpack, _indexing, _repr
 from ._arrays._creation import empty, full_0d, to_tensor
-from ._arrays._made import MadeMethods
-from ._arrays._queries import QueryMethods
-from ._arrays._shapes import ShapeMethods
-from ._arrays._storage import StorageMethods
 from ._calls import _operators
 from ._calls._call import again, expression, reflected, unary
 from ._calls._grad import no_grad
-from ._calls._gradients import GradientMethods
 from ._core import _dtype, _ids, _place
 from ._core._caller import called
 from ._core._convert import index, real, tensor
@@ -31,36 +26,11 @@ from ._core._objects import Base, address, from_array, graded_leaf, information,
 from ._core._place import Place
 from ._core._size import Size, TensorSize
 from ._devices import _default_place, _stream
-from ._indices._counting import CountingMethods
-from ._indices._diagonals import DiagonalMethods
-from ._indices._scatter import ScatterMethods
-from ._indices._sorting import SortingMethods
-from ._maths import _arithmetic
-from ._maths._elementwise import ElementwiseMethods
-from ._maths._ops import Methods
-from ._maths._parts import PartMethods
-from ._maths._special import SpecialMethods
-from ._matrices._linalg import LinalgMethods
-from ._matrices._products import ProductMethods
-from ._matrices._statistics import StatisticsMethods
-from ._missing import AbsentMethods
-from ._randomness import _sampling
-from ._randomness._distributions import DistributionMethods
+from ._families import Families
 from ._randomness._sampling import uniform
 
 if TYPE_CHECKING:
-    from typing_extensions import Concatenate, ParamSpec, TypeVar
-
     from ._core._typing import Data, Index, PlaceLike, Scalar
-
-    P = ParamSpec("P")
-    R = TypeVar("R")
-
-
-def method(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Concatenate[Tensor, P], R]:
-    """A function as a method: its first parameter is the tensor, and so not left out."""
-    return function
-
 
 _names = itertools.count()  # next is one step for the interpreter, so that two threads never get one number
 
@@ -97,27 +67,7 @@ def bits_like(number: int, x: Tensor) -> Tensor:
 
 
 @register
-class Tensor(
-    DiagonalMethods,
-    MadeMethods,
-    ScatterMethods,
-    ShapeMethods,
-    ElementwiseMethods,
-    ProductMethods,
-    StatisticsMethods,
-    SortingMethods,
-    SpecialMethods,
-    CountingMethods,
-    DistributionMethods,
-    StorageMethods,
-    LinalgMethods,
-    Methods,
-    PartMethods,
-    QueryMethods,
-    GradientMethods,
-    AbsentMethods,
-    Base,
-):
+class Tensor(Families, Base):
     """A view of memory on a device: shape, strides, dtype, place.
 
     Functions and operators make new tensors; slices, transposes and reshapes share the memory of
@@ -631,58 +581,6 @@ class Tensor(
             raise ValueError(f"[uniform_] the range is [{min}, {max}); want min below max, both finite")
         graded_leaf(self, "uniform_")
         return self.copy_(uniform(self.shape, self.dtype, min, max, seed, place=self.place))
-
-    add = method(_arithmetic.add)
-    add_ = method(_arithmetic.add_)
-    subtract = method(_arithmetic.subtract)
-    subtract_ = method(_arithmetic.subtract_)
-    divide = method(_arithmetic.divide)
-    divide_ = method(_arithmetic.divide_)
-    trunc = method(_arithmetic.trunc)
-    trunc_ = method(_arithmetic.trunc_)
-    bitwise_left_shift = method(_arithmetic.bitwise_left_shift)
-    bitwise_left_shift_ = method(_arithmetic.bitwise_left_shift_)
-    bitwise_right_shift = method(_arithmetic.bitwise_right_shift)
-    bitwise_right_shift_ = method(_arithmetic.bitwise_right_shift_)
-    pow = method(_arithmetic.pow)
-    pow_ = method(_arithmetic.pow_)
-    round = method(_arithmetic.round)
-    round_ = method(_arithmetic.round_)
-    sum = method(_arithmetic.sum)
-    mean = method(_arithmetic.mean)
-    softmax = method(_arithmetic.softmax)
-    normal_ = method(_sampling.normal_)
-    where = method(_arithmetic.where)
-    clip = method(_arithmetic.clip)
-    clip_ = method(_arithmetic.clip_)
-    cast = method(_arithmetic.cast)
-    cast_ = method(_arithmetic.cast_)
-    reshape = method(_array.reshape)
-    reshape_ = method(_array.reshape_)
-    transpose = method(_array.transpose)
-    transpose_ = method(_array.transpose_)
-    permute = method(_array.permute)
-    t = method(_array.t)
-    t_ = method(_array.t_)
-    squeeze = method(_array.squeeze)
-    squeeze_ = method(_array.squeeze_)
-    unsqueeze = method(_array.unsqueeze)
-    unsqueeze_ = method(_array.unsqueeze_)
-    expand = method(_array.expand)
-    broadcast_to = method(_array.broadcast_to)
-    expand_as = method(_array.expand_as)
-    slice = method(_array.slice)
-    flatten = method(_array.flatten)
-    flatten_ = method(_array.flatten_)
-    split = method(_array.split)
-    chunk = method(_array.chunk)
-    unbind = method(_array.unbind)
-    tile = method(_array.tile)
-    flip = method(_array.flip)
-    nonzero = method(_array.nonzero)
-    numel = method(_array.numel)
-    rank = method(_array.rank)
-    bmm = method(_array.bmm)
 
 
 def rebuild(array: np.ndarray[Any, Any], dtype: DType, place: Place | None, stop_gradient: bool = True) -> Tensor:

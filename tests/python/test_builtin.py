@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import ctypes
 import os
 import pathlib
@@ -576,71 +575,6 @@ x = numpy.from_dlpack(paddle_mps.ones([2]))
 assert state() == before
 """
     run(program)
-
-
-# ---- Layers
-
-
-def imports(path: pathlib.Path) -> set[str]:
-    """The modules of the package that a module imports when it runs, also within functions."""
-    found: set[str] = set()
-    package = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts[:-1])
-
-    def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for child in node.orelse:
-                visit(child)
-            return
-        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("paddle_mps")):
-            base = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
-            base = node.module or "" if not node.level else ".".join(filter(None, (base, node.module)))
-            found.update({base} | {f"{base}.{a.name}" for a in node.names})
-        if isinstance(node, ast.Import):
-            found.update(a.name for a in node.names)
-        for inner in ast.iter_child_nodes(node):
-            visit(inner)
-
-    visit(ast.parse(path.read_text()))
-    return found
-
-
-def graph() -> dict[str, set[str]]:
-    """Which modules of the package import which; a package counts for what its own file does."""
-    modules = {}
-    for path in PACKAGE.rglob("*.py"):
-        if "selftest" not in path.parts:  # it stands on the whole package
-            name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-            modules[name.removesuffix(".__init__") if hasattr(str, "removesuffix") else name] = path
-    arrows = {name: imports(path) & set(modules) - {name} for name, path in modules.items()}
-    for name in arrows:
-        # `from . import _x` names the package too, without needing what its file defines.
-        arrows[name] -= {"paddle_mps"}
-        arrows[name] -= {name.rpartition(".")[0]}
-    return arrows
-
-
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    arrows = graph()
-    assert len(arrows) > 25 and "paddle_mps._core._objects" in arrows["paddle_mps._calls._call"]
-    below: set[str] = set()
-    while True:
-        ready = {name for name, needs in arrows.items() if name not in below and needs <= below}
-        if not ready:
-            break
-        below |= ready
-    left = {name: sorted(needs - below) for name, needs in arrows.items() if name not in below}
-    assert not left, f"modules in a circle, or above one: {left}"
-
-
-def test_imports_stand_on_top() -> None:
-    """An import within a function is a circle in disguise."""
-    for path in PACKAGE.rglob("*.py"):
-        if "selftest" in path.parts:
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                inner = [n for n in ast.walk(node) if isinstance(n, ast.ImportFrom) and n.level]
-                assert not inner, f"{path.name}: {node.name}"
 
 
 def test_public_names_follow_the_table() -> None:

@@ -19,7 +19,7 @@ from .._core._convert import REQUIRED, axis_of, chosen, index, said, tensor, who
 from .._core._dtype import DType, DTypeLike
 from .._core._errors import check, errors_of
 from .._core._library import library
-from .._core._objects import Tensor, from_array, information, meta, replace
+from .._core._objects import Tensor, from_array, information, meta, method, replace
 from .._core._objects import view as adopted
 from .._core._place import cpu
 from ._indexing import WHOLE, basic, coordinates, places
@@ -489,3 +489,36 @@ def bmm(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
     if any(len(s) != 3 for s in shapes) or shapes[0][0] != shapes[1][0]:
         raise ValueError(f"[bmm] shapes are {[list(s) for s in shapes]}; want [b, m, k] and [b, k, n]")
     return into(out, _operators.matmul(x, y))
+
+
+class ArrayMethods:
+    """These functions as methods of tensors."""
+
+    __slots__ = ()
+
+    bmm = method(bmm)
+    broadcast_to = method(broadcast_to)
+    chunk = method(chunk)
+    expand = method(expand)
+    expand_as = method(expand_as)
+    flatten = method(flatten)
+    flatten_ = method(flatten_)
+    flip = method(flip)
+    nonzero = method(nonzero)
+    numel = method(numel)
+    permute = method(permute)
+    rank = method(rank)
+    reshape = method(reshape)
+    reshape_ = method(reshape_)
+    slice = method(slice)
+    split = method(split)
+    squeeze = method(squeeze)
+    squeeze_ = method(squeeze_)
+    t = method(t)
+    t_ = method(t_)
+    tile = method(tile)
+    transpose = method(transpose)
+    transpose_ = method(transpose_)
+    unbind = method(unbind)
+    unsqueeze = method(unsqueeze)
+    unsqueeze_ = method(unsqueeze_)

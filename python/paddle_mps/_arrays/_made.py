@@ -18,7 +18,7 @@ from .._core._objects import Tensor, blank, from_array, meta
 from .._devices._default_place import placed
 from ._array import reshaped
 from ._creation import converted, filled, floating, like, refuse, requiring, room, to_tensor, value_of
-from ._shapes import meshgrid
+from ._shapes import gone_through, meshgrid
 
 if TYPE_CHECKING:
     from .._core._typing import PlaceLike, Scalar
@@ -84,7 +84,7 @@ def cartesian_prod(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     Raises:
         ValueError: there is no vector, one has another number of axes, or their dtypes differ.
     """
-    given = listed(x if isinstance(x, Tensor) or not hasattr(x, "__iter__") else list(x), "cartesian_prod")
+    given = listed(gone_through(x), "cartesian_prod")
     for t in given:
         if len(meta(t).shape) != 1:
             raise ValueError(f"[cartesian_prod] a tensor has {axes_text(len(meta(t).shape))}; want 1")

@@ -62,6 +62,11 @@ def meshgrid(*args: Any, name: str | None = None, indexing: str = "ij") -> list[
     return found
 
 
+def gone_through(x: Any) -> Any:
+    """What an iterable gives, as a list; a tensor, and what is no iterable, as it is, for `listed` to refuse."""
+    return x if isinstance(x, Tensor) or not hasattr(x, "__iter__") else list(x)
+
+
 def alike(function: str, tensors: Sequence[Tensor]) -> None:
     """Raises a ValueError unless all tensors have one dtype."""
     kinds = {meta(x).dtype.name for x in tensors}
@@ -377,11 +382,7 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
         ValueError: there is none, one has more than two axes, or their dtypes differ.
     """
     rows = [0, 0]
-    given = listed(
-        inputs if isinstance(inputs, Tensor) or not hasattr(inputs, "__iter__") else list(inputs),
-        "block_diag",
-        "inputs",
-    )
+    given = listed(gone_through(inputs), "block_diag", "inputs")
     if any(len(meta(x).shape) > 2 for x in given):
         raise ValueError("[block_diag] a tensor has more than 2 axes; want at most 2")
     alike("block_diag", given)

@@ -25,8 +25,13 @@ from ._meta import Meta, describe, intern, metas
 from ._structs import GradInfo, TensorInfo
 
 if TYPE_CHECKING:
+    from typing_extensions import Concatenate, ParamSpec, TypeVar
+
     from ._place import Place
     from ._typing import Tensor
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
 
 SMALL = 4096  # elements; work on fewer takes a few microseconds and may keep the interpreter lock
 
@@ -115,6 +120,11 @@ def register(cls: type[Tensor]) -> type[Tensor]:
     _class.append(cls)
     _builtin.register(cls)
     return cls
+
+
+def method(function: Callable[Concatenate[Tensor, P], R]) -> Callable[Concatenate[Tensor, P], R]:
+    """A function in the table of methods of its family: its first parameter is the tensor, and so not left out."""
+    return function
 
 
 def information(handle: int) -> TensorInfo:
@@ -310,6 +320,7 @@ __all__ = [
     "made_here",
     "memory",
     "meta",
+    "method",
     "new",
     "register",
     "replace",

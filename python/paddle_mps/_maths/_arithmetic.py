@@ -17,7 +17,7 @@ from .._calls._inplace import in_place
 from .._core import _place
 from .._core._convert import REQUIRED, chosen, index, said, scalar, tensor
 from .._core._dtype import DTypeLike
-from .._core._objects import Tensor, meta
+from .._core._objects import Tensor, meta, method
 from .._devices import _default_place
 
 if TYPE_CHECKING:
@@ -569,3 +569,34 @@ def has_floats(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return not x or builtins.any(map(has_floats, x))
     return isinstance(x, float) and not isinstance(x, np.generic)
+
+
+class ArithmeticMethods:
+    """These functions as methods of tensors."""
+
+    __slots__ = ()
+
+    add = method(add)
+    add_ = method(add_)
+    bitwise_left_shift = method(bitwise_left_shift)
+    bitwise_left_shift_ = method(bitwise_left_shift_)
+    bitwise_right_shift = method(bitwise_right_shift)
+    bitwise_right_shift_ = method(bitwise_right_shift_)
+    cast = method(cast)
+    cast_ = method(cast_)
+    clip = method(clip)
+    clip_ = method(clip_)
+    divide = method(divide)
+    divide_ = method(divide_)
+    mean = method(mean)
+    pow = method(pow)
+    pow_ = method(pow_)
+    round = method(round)
+    round_ = method(round_)
+    softmax = method(softmax)
+    subtract = method(subtract)
+    subtract_ = method(subtract_)
+    sum = method(sum)
+    trunc = method(trunc)
+    trunc_ = method(trunc_)
+    where = method(where)

@@ -297,7 +297,6 @@ class LinalgMethods(MatrixMethods):
     lu = lu
     lu_unpack = lu_unpack
     matrix_power = matrix_power
-    matrix_transpose = matrix_transpose
     multi_dot = multi_dot
     pinv = pinv
     qr = qr

@@ -251,3 +251,11 @@ def randn_like(
     """Normally distributed values with mean 0 and deviation 1, in the shape, dtype and place of x."""
     shape, kind, target = like(x, dtype, place, device)
     return normals(shape, 0.0, 1.0, kind, target)
+
+
+class SamplingMethods:
+    """These functions as methods of tensors."""
+
+    __slots__ = ()
+
+    normal_ = normal_
