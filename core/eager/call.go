@@ -79,7 +79,7 @@ func callAs(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs,
 	return made, err
 }
 
-// compute is call from where the device is known. It does not record.
+// compute is callAs from where the device is known. It does not record.
 //
 // The functions here that defer are short: one with many returns keeps a list of what it defers, which takes 30 ns.
 func compute(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs, c *runtime.Context, on *runtime.Stream, mode runtime.Mode) ([]*runtime.Tensor, error) {
@@ -154,7 +154,7 @@ func callIntoAs(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.At
 	return err
 }
 
-// write is callInto from where the change is known, which it records or drops.
+// write is callIntoAs from where the change is known, which it records or drops.
 func write(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs, c *runtime.Context, out *runtime.Tensor, change *runtime.Change, on *runtime.Stream, mode runtime.Mode) error {
 	defer change.Drop()
 	if on.Traces() {

@@ -194,7 +194,7 @@ func (c Caller) Carry(t *runtime.Tensor, to *runtime.Context, on *runtime.Stream
 	return c.To(cast[0], to, true, on)
 }
 
-// callGathered is call with operands that displaced tensors keep apart; ok is false for others.
+// callGathered is callAs with operands that displaced tensors keep apart; ok is false for others.
 func callGathered(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs, on *runtime.Stream, mode runtime.Mode) (made []*runtime.Tensor, ok bool, err error) {
 	g, ok, err := gather(rt, row, in, nil, on, mode)
 	if !ok {
@@ -205,7 +205,7 @@ func callGathered(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.
 	return made, true, err
 }
 
-// callIntoGathered is callInto with operands that displaced tensors keep apart from each other or from out; ok is false for others.
+// callIntoGathered is callIntoAs with operands that displaced tensors keep apart from each other or from out; ok is false for others.
 func callIntoGathered(rt *runtime.Runtime, row *op.Row, in []runtime.Operand, at op.Attrs, out *runtime.Tensor, on *runtime.Stream, mode runtime.Mode) (ok bool, err error) {
 	g, ok, err := gather(rt, row, in, out, on, mode)
 	if !ok {

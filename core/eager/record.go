@@ -251,7 +251,7 @@ func (c Caller) indexTraced(t *runtime.Tensor, items []runtime.IndexItem, on *ru
 
 var reshaping = op.ByID(op.IDReshape)
 
-// Changing is asked before a call writes into out: about calls that write their result (callInto), and the results of programs. What
+// Changing is asked before a call writes into out: about calls that write their result (CallInto), and the results of programs. What
 // is recorded of the operands is what they are before the call.
 //
 // It refuses, while gradients are recorded, what Paddle and PyTorch refuse: a leaf that asks for gradients, and a view of one. A leaf

@@ -114,7 +114,7 @@ type refusedGroup struct {
 
 func (r *refusedGroup) Error() string { return r.err.Error() }
 
-// compileFor makes the program of a graph whose dimensions are known. errLowered and refusedGroup say that its plan has
+// compileFor makes the program of a graph whose dimensions are known. ErrLowered and refusedGroup say that its plan has
 // to be made anew.
 func (p *Program) compileFor(g *graph.Graph, fuses graph.Fuses, ends []int) (*compiled, error) {
 	x := &compiled{}

@@ -57,7 +57,7 @@ type Program struct {
 	ChangedBy      []Holder          // by changed
 	Gradient       gradient          // of programs whose results ask for gradients; their last outputs are for it
 	Variants       variants          // of programs with symbols whose results do
-	Quiet          map[int]uint64    // of both: the operands, by call, that get no gradient; see Trace.note
+	Quiet          map[int]uint64    // of both: the operands, by call, that get no gradient; see RecordDetached of core/trace
 
 	byElements atomic.Pointer[elementPrograms] // nil unless inputs decide what the graph is
 	byLists    *listPrograms                   // nil unless inputs are lists

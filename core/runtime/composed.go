@@ -69,7 +69,7 @@ func (e *EagerCall) runsWhole(r *Recipe) bool {
 	return true
 }
 
-// runWhole submits the program. The first buffers of the recipe are those of the results. errLowered: the device lacks
+// runWhole submits the program. The first buffers of the recipe are those of the results. ErrLowered: the device lacks
 // a step, and the call has to be made step by step.
 func (e *EagerCall) runWhole(r *Recipe) error {
 	if err := e.allocate(r.Buffers[:len(r.Out)]); err != nil {

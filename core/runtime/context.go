@@ -36,7 +36,7 @@ type Context struct {
 	cause         atomic.Pointer[func() uint64] // returns a number for the call stack of an allocation, while a history is recorded
 	recipes       recipes
 	programs      *program.Cache
-	compileErrors sync.Map // by device.Key: the error of a compilation whose caller was refused; see later
+	compileErrors sync.Map // by device.Key: the error of a compilation whose caller was refused; see Context.later
 	random        generator
 	exposed       exposed
 	inOrder       bool // calls are complete when Run returns: there is nothing to wait for

@@ -182,7 +182,7 @@ func (l *Launch) prepare(row *op.Row) error {
 	return err
 }
 
-// find finds the program: the device's or, where the device lacks it, the CPU's. errLowered: there is another way.
+// find finds the program: the device's or, where the device lacks it, the CPU's. ErrLowered: there is another way.
 func (l *Launch) find() (err error) {
 	l.Program, err = l.programOf(l.ctx, l.row)
 	switch {

@@ -16,7 +16,7 @@ const (
 	NonBlocking Mode = 1 << iota
 	// Recording is for calls whose results have gradients, if operands ask for them.
 	Recording
-	// profiled is for calls that are being recorded already: the rest of a call whose beginning has been.
+	// Profiled is for calls that are being recorded already: the rest of a call whose beginning has been.
 	Profiled
 )
 

@@ -11,9 +11,9 @@ import (
 // What the runtime records of itself: calls, runs, compilations, copies, waits and levels of memory. Each place asks
 // profile.On first, and does nothing else where it is false. What devices do they record themselves.
 //
-// A call is recorded where it enters the runtime, so that it is there once: EagerCall.callAs and callInto, Stream.RunDirect for the
-// fast path, Program.RunWith. These call themselves in mode profiled, which also covers calls that are made again because a
-// composite was lowered (errLowered). A call that was refused (Refusal, Long) has had no effect and is made again
+// A call is recorded where it enters the runtime, so that it is there once: callAs and callIntoAs of core/eager, and its
+// fast path; Program.RunWith of core/execute. They call themselves in mode Profiled, which also covers calls that are made again because a
+// composite was lowered (ErrLowered). A call that was refused (Refusal, Long) has had no effect and is made again
 // by its caller: it is recorded then.
 
 // StartProfile begins a recording; see profile.Start. Levels of memory begin with what they are now.

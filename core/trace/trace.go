@@ -57,12 +57,12 @@ type Trace struct {
 	given         int                            // sources that stand for arguments, which come first
 	reads         []*runtime.Tensor              // whose elements the function has read; handles of the trace
 	readAt        []uint32                       // the versions of their storages then
-	quiet         map[int]uint64                 // see note
+	quiet         map[int]uint64                 // see RecordDetached
 	ended         bool
 }
 
 // What a trace needs of the rest of the runtime is little. A call asks whether its stream is that of a trace, and if so adds
-// a node instead of a launch (call, callInto); the shorter ways for elementwise operators are left to it. Everything that
+// a node instead of a launch (core/eager); the shorter ways for elementwise operators are left to it. Everything that
 // would touch memory asks whether there is any (Storage.Known). A call that is made on another stream, by another thread or
 // after the end, is refused where it locates its operands (untraced), so that a traced tensor that escapes does no harm.
 
