@@ -16,8 +16,9 @@ import (
 //		reduced(is_huber ? loss : loss / delta, reduction)
 //
 // In front of the first = stand the operands, then the attributes with their defaults, which say their types: true is a bool,
-// 1 an int, 1.0 a float, "mean" a string. An operand with a question mark may be left out. The lines behind it give names to
-// values; the last one is the result.
+// 1 an int, 1.0 a float, "mean" a string, and ints a list that may be left out. An operand with a question mark may be left out,
+// too. The lines behind it give names to values, which are computed where they are first used; the others are computed one after
+// the other: checks, and at last the result.
 //
 //	f(x, 1, axis=0)         a call of the row f: its operands, then its attributes by place or by name; none leaves one out
 //	f(x)[1]                 the second result of a call
