@@ -1,12 +1,8 @@
 package op
 
-// Descriptions of the rows of composites_loss.go and composites_norm.go. Their results are sums of many terms, which the suite has
-// no rule of errors for: tests of nn.functional compare them with NumPy and with PaddlePaddle's recorded answers, on every place.
-
-const (
-	lossesElsewhere = "tests/python/test_nn_functional_losses.py"
-	normsElsewhere  = "tests/python/test_nn_functional_layers.py"
-)
+// Descriptions of the rows of composites_loss.go, composites_norm.go and composites_math.go. Their results are sums of many terms,
+// which the suite has no rule of errors for.
+const oraclesElsewhere = "tests/python/test_composite_oracles.py"
 
 func describedCompositesLoss() []Description {
 	list := []Description{
@@ -31,7 +27,7 @@ func describedCompositesLoss() []Description {
 		{Name: "nll_loss", Attrs: []string{"the label whose loss and weight are 0", "'mean', which is divided by the sum of the weights, 'sum' or 'none'"}, Doc: "-weight[label] * input[label] along axis 1, reduced."},
 	}
 	for i := range list {
-		list[i].Elsewhere = lossesElsewhere
+		list[i].Elsewhere = oraclesElsewhere
 	}
 	return list
 }
@@ -56,7 +52,7 @@ func describedCompositesNorm() []Description {
 		{Name: "mean_without_nan", Attrs: []string{"axes; all where it is left out", "whether reduced axes stay with one element"}, Doc: "The mean over axes of the elements that are not nan; nan if there are none."},
 	}...)
 	for i := range list {
-		list[i].Elsewhere = normsElsewhere
+		list[i].Elsewhere = oraclesElsewhere
 	}
 	return list
 }
@@ -70,7 +66,7 @@ func describedCompositesMath() []Description {
 		{Name: "hypot", Doc: "sqrt(x * x + y * y), which neither overflows nor underflows on the way."},
 	}
 	for i := range list {
-		list[i].Elsewhere = "tests/python/test_elementwise_functions.py"
+		list[i].Elsewhere = oraclesElsewhere
 	}
 	return list
 }

@@ -17,7 +17,9 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
+from paddle_mps._calls import _call
 from paddle_mps._calls import _operators as ops
+from paddle_mps.selftest import suite
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
@@ -370,6 +372,29 @@ def test_answers(name: str, setting: list[Any], place: str) -> None:
             traced = paddle.jit.to_static(lambda *t: call(name, list(t), setting))
             if None not in given:
                 np.testing.assert_array_equal(traced(*given).numpy(), first.numpy())
+
+
+@pytest.mark.parametrize(("name", "setting"), CASES)
+def test_result_in_the_memory_of_an_operand(name: str, setting: list[Any], place: str) -> None:
+    """The result may lie where an operand does, or overlap it."""
+    arrays, attributes = ORACLES[name].operands(), TABLE[name]["attrs"]
+    for i, a in enumerate(arrays):
+        given = tensors(arrays, "float32", place, False)
+        first = call(name, given, setting)
+        if a is None or a.dtype.kind != "f" or first.numel() > given[i].numel():
+            continue
+        for start in (0, 1):
+            memory = paddle.zeros([given[i].numel() + 1]).to(place)
+            given[i] = memory[: memory.numel() - 1].reshape(given[i].shape).copy_(given[i])
+            assert given[i].data_ptr() == memory.data_ptr()
+            out = memory[start : start + first.numel()].reshape(first.shape)
+            values = [*setting, *(a["default"] for a in attributes[len(setting) :])]
+            chosen = suite.attributes(TABLE[name], {a["name"]: v for a, v in zip(attributes, values)})
+            _call.call_into(TABLE[name]["id"], given, chosen, out)
+            np.testing.assert_array_equal(
+                out.numpy(), first.numpy(), err_msg=f"operand {i}, {start} behind its beginning"
+            )
+            given = tensors(arrays, "float32", place, False)
 
 
 def slopes(function: Callable[..., Any], arrays: list[Any], wanted: list[int], weights: Any) -> list[Any]:

@@ -43,8 +43,8 @@ def exists(command: str) -> bool:
         )
     if first == "go":
         folder, wanted = ROOT / rest[1].removesuffix("/..."), rest[3] if "-run" in rest else "Test"
-        files = "**/*_test.go" if rest[1].endswith("/...") else "*_test.go"
-        return any(f"func {wanted}" in p.read_text(encoding="utf-8") for p in folder.glob(files))
+        tests = "**/*_test.go" if rest[1].endswith("/...") else "*_test.go"
+        return any(f"func {wanted}" in p.read_text(encoding="utf-8") for p in folder.glob(tests))
     if first == "sh" or (first == "python" and rest[0].endswith(".py")):
         return (ROOT / rest[0]).is_file()
     if rest[:2] == ["-m", "pytest"]:
