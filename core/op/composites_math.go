@@ -12,7 +12,7 @@ var mathFormulas = []composite{
 		// x is lowered to 1 - eps and then raised to eps first, if that is above 0. Around 0.5, where the quotient is near 1 and its
 		// rounding would be all that is left, x - 0.5 is exact, and x / (1 - x) is 1 + 2 * (x - 0.5) / (1 - x). log1p of -1 would have an
 		// infinite slope.
-		id: 371, infer: likeX, python: byHandInPlace,
+		id: 371, kind: Composed, infer: likeX, python: byHandInPlace,
 		formula: `logit(x, eps=0.0) =
 			below = where(x > 1 - eps, 1 - eps, x)
 			inside = eps > 0 ? where(below < eps, eps, below) : x
@@ -23,18 +23,18 @@ var mathFormulas = []composite{
 	},
 	{
 		// The gradient of a quotient of zeros would be nan.
-		id: 372, infer: likeX, python: byHandInPlace,
+		id: 372, kind: Composed, infer: likeX, python: byHandInPlace,
 		formula: `sinc(x) =
 			angle = where(x == 0, 1, x * pi)
 			where(x == 0, 1, sin(angle) / angle)`,
 	},
 	{
-		id: 373, infer: likeX, python: Python{Method: true, ByHand: true},
+		id: 373, kind: Composed, infer: likeX, python: Python{Method: true, ByHand: true},
 		formula: `stanh(x, scale_a=0.67, scale_b=1.7159) = tanh(x * scale_a) * scale_b`,
 	},
 	{
 		// Numbers whose squares would overflow or underflow are scaled by a power of 2 first.
-		id: 374, kind: Binary, python: byHandInPlace,
+		id: 374, kind: Composed, python: byHandInPlace,
 		formula: `hypot(x, y) =
 			most = maximum(abs(x), abs(y))
 			wide = is_double(most)
