@@ -25,12 +25,13 @@ import (
 // is known.
 type composite struct {
 	id       ID
-	formula  string // see formula.go
-	gradient string // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
-	kind     Kind   // 0: Unary
-	domain   Domain // of the values that tests give all operands
-	asFirst  bool   // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
-	infer    rules  // nil: of the calls
+	formula  string    // see formula.go
+	gradient string    // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
+	kind     Kind      // 0: Unary
+	domain   Domain    // of the values that tests give all operands
+	accepts  dtype.Set // 0: Floats
+	asFirst  bool      // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
+	infer    rules     // nil: of the calls
 	python   Python
 	onnx     string
 
@@ -59,11 +60,14 @@ func (k *composite) row() Row {
 		f.in[i].Domain = k.domain
 	}
 	f.asFirst = k.asFirst
+	if k.accepts == 0 {
+		k.accepts = dtype.Floats
+	}
 	if k.gradient != "" {
 		f.gradient = f.slope(k.gradient)
 	}
 	return Row{
-		ID: k.id, Name: f.name, Kind: k.kind, In: f.in, Attrs: f.attrs, Accepts: dtype.Floats, Infer: k.infer,
+		ID: k.id, Name: f.name, Kind: k.kind, In: f.in, Attrs: f.attrs, Accepts: k.accepts, Infer: k.infer,
 		Lower: lowerToCalls, Calls: f.rounded, Grad: Grad{Rule: gradOfComposite, Reads: ReadsX | ReadsY | ReadsZ}, formula: f, pullback: f.pullback(k.id, k.kind),
 		Python: k.python, ONNX: k.onnx, Tolerance: k.tolerance,
 	}
@@ -78,20 +82,33 @@ func (f *formula) rounded(c *Calls, in []Var, at Attrs) []Var {
 	if c.Err != nil {
 		return []Var{out}
 	}
+	d := c.TypeOf(in[0]).DType
+	if !f.asFirst && !(d.IsFloat() && d.Size() == 2) {
+		return []Var{out}
+	}
 	for _, v := range in {
 		if !f.asFirst && !c.IsNumber(v) && c.TypeOf(v).DType.IsFloat() && c.TypeOf(v).DType.Size() > 2 {
 			return []Var{out}
 		}
 	}
-	return []Var{c.Cast(out, c.TypeOf(in[0]).DType)}
+	return []Var{c.Cast(out, d)}
 }
 
-// widened are operands with float32 in place of halves.
+// widened are operands in the dtype that a formula computes in: all floats as float32, or as float64 if one of them is.
 func (c *Calls) widened(in []Var) []Var {
-	wide := make([]Var, len(in))
+	if c.Err != nil {
+		return in
+	}
+	d, wide := dtype.Float32, make([]Var, len(in))
+	float := func(v Var) bool { return !c.IsNumber(v) && c.TypeOf(v).DType.IsFloat() }
+	for _, v := range in {
+		if float(v) && c.TypeOf(v).DType == dtype.Float64 {
+			d = dtype.Float64
+		}
+	}
 	for i, v := range in {
-		if wide[i] = v; c.Err == nil && !c.IsNumber(v) && c.TypeOf(v).DType.IsFloat() && c.TypeOf(v).DType.Size() == 2 {
-			wide[i] = c.Cast(v, dtype.Float32)
+		if wide[i] = v; float(v) {
+			wide[i] = c.Cast(v, d)
 		}
 	}
 	return wide

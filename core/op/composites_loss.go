@@ -1,5 +1,7 @@
 package op
 
+import "github.com/paddle-mps/paddle-mps/core/dtype"
+
 // Losses: formulas of the difference of predictions and labels, reduced to their mean or sum. Paddle has them in nn.functional.
 //
 // Where an operand meets a logarithm or a root at the end of its domain, where() puts a harmless number in its place in front of
@@ -8,15 +10,15 @@ var lossComposites = composites(lossFormulas)
 
 var lossFormulas = []composite{
 	{
-		id: 320, kind: Composed, python: function,
+		id: 320, kind: Composed, accepts: dtype.Numbers, python: function,
 		formula: `mse_loss(input, label, reduction="mean") = reduced(square(input - label), reduction)`,
 	},
 	{
-		id: 321, kind: Composed, python: function,
+		id: 321, kind: Composed, accepts: dtype.Numbers, python: function,
 		formula: `square_error_cost(input, label) = square(input - label)`,
 	},
 	{
-		id: 322, kind: Composed, python: function,
+		id: 322, kind: Composed, accepts: dtype.Numbers, python: function,
 		formula: `l1_loss(input, label, reduction="mean") = reduced(abs(input - label), reduction)`,
 	},
 	{

@@ -2251,8 +2251,8 @@ def mse_loss(input=REQUIRED, label=REQUIRED, reduction="mean", name=None, *, out
     """(input - label)**2, reduced.
 
     Args:
-        input (Tensor): computed in any floating-point dtype.
-        label (Tensor): computed in any floating-point dtype.
+        input (Tensor): computed in any real dtype but bool.
+        label (Tensor): computed in any real dtype but bool.
         reduction (string): 'mean', 'sum' or 'none'.
         name: a label, as in Paddle; nothing depends on it.
         out (Tensor): takes the result, in its own dtype, and is returned.
@@ -2273,8 +2273,8 @@ def square_error_cost(input=REQUIRED, label=REQUIRED, name=None, *, out=None):
     """(input - label)**2 of every element.
 
     Args:
-        input (Tensor): computed in any floating-point dtype.
-        label (Tensor): computed in any floating-point dtype.
+        input (Tensor): computed in any real dtype but bool.
+        label (Tensor): computed in any real dtype but bool.
         name: a label, as in Paddle; nothing depends on it.
         out (Tensor): takes the result, in its own dtype, and is returned.
 
@@ -2294,8 +2294,8 @@ def l1_loss(input=REQUIRED, label=REQUIRED, reduction="mean", name=None, *, out=
     """|input - label|, reduced.
 
     Args:
-        input (Tensor): computed in any floating-point dtype.
-        label (Tensor): computed in any floating-point dtype.
+        input (Tensor): computed in any real dtype but bool.
+        label (Tensor): computed in any real dtype but bool.
         reduction (string): 'mean', 'sum' or 'none'.
         name: a label, as in Paddle; nothing depends on it.
         out (Tensor): takes the result, in its own dtype, and is returned.
