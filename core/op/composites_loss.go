@@ -155,8 +155,9 @@ var lossFormulas = []composite{
 	{
 		id: 338, kind: Composed, python: functionByHand,
 		formula: `nll_loss(input, label, weight?, ignore_index=-100, reduction="mean") =
-			kept = unsqueeze(label, [1]) != ignore_index
-			class = class_of(unsqueeze(label, [1]), kept, size(input, 1))
+			rows = unsqueeze(whole(label), [1])
+			kept = rows != ignore_index
+			class = class_of(rows, kept, size(input, 1))
 			weights = given(weight) ? where(kept, index(weight, class), 0) : like(kept, input)
 			loss = where(kept, -(pick(input, class, 1) * weights), 0)
 			total = sum(weights)

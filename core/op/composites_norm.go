@@ -12,7 +12,7 @@ var normFormulas = []composite{
 		gradient: `
 			safe = where(x == 0, 1, x)
 			slope = power == 0.5 ? 0.5 / sqrt(safe) : power * pow(safe, power - 1)
-			dy * where(x == 0, 0, slope)`,
+			where(x == 0, 0, dy * slope)`,
 		tolerance: accurate.onMetal(17),
 	},
 	{

@@ -21,7 +21,8 @@ import (
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
 //	affine(x, w, b, axis)    x * w + b, either of which may be left out, both along an axis
-//	class_of(label, kept, n) labels as int64, with 0 for those that are not kept and n, which is out of range, for negative ones
+//	whole(label)             labels as int64
+//	class_of(label, kept, n) labels of int64, with 0 for those that are not kept and n, which is out of range, for negative ones
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
@@ -43,6 +44,9 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"shaped":     shapeLike,
 	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
 	"size":       sizeOf,
+	"whole": func(e *evaluation, args []quantity) quantity {
+		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
+	},
 }
 
 func whole(n int64) quantity { return quantity{known: true, value: Value{Kind: Int, I: n}} }
@@ -189,8 +193,7 @@ func affine(e *evaluation, args []quantity) quantity {
 
 func classOf(e *evaluation, args []quantity) quantity {
 	whole := func(n int64) Var { return e.Number(Value{Kind: Int, I: n}) }
-	label := e.Cast(args[0].v, dtype.Int64)
-	kept := e.where(args[1].v, label, whole(0))
+	kept := e.where(args[1].v, args[0].v, whole(0))
 	negative := e.Do(IDLessThan, nil, kept, whole(0))
 	return quantity{v: e.where(negative, whole(args[2].value.I), kept)}
 }

@@ -111,6 +111,7 @@ def std(
         ValueError: x is no tensor, or an axis is out of range or stands twice.
     """
     x = tensor(x, "std", "x")
+    flag("unbiased", unbiased)
     if not meta(x).dtype.is_floating:
         return _grad.root(var(x, axis, unbiased, keepdim))
     result = _operators.standard_deviation(x, axis, float(unbiased), keepdim)
