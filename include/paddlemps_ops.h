@@ -559,7 +559,7 @@
 /* log(sum(exp(x))) over axes, without overflow; -inf of nothing. */
 #define PMPS_OP_LOGSUMEXP 352u
 
-/* x / max(p_norm(x), epsilon) along an axis. */
+/* x / max(p_norm(x), epsilon) along axes. */
 #define PMPS_OP_NORMALIZE 353u
 
 /* sum(x1 * x2) / max(|x1| * |x2|, eps) along an axis. */

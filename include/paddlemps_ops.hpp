@@ -1063,8 +1063,8 @@ inline Tensor logsumexp(const Operand& x, Axes axis = {}, bool keepdim = false) 
   return detail::Call(PMPS_OP_LOGSUMEXP).with(x).give("axis", axis).give("keepdim", keepdim).one();
 }
 
-/* x / max(p_norm(x), epsilon) along an axis. */
-inline Tensor normalize(const Operand& x, double p = 2, std::int64_t axis = 1, double epsilon = 1e-12) {
+/* x / max(p_norm(x), epsilon) along axes. */
+inline Tensor normalize(const Operand& x, double p = 2, Axes axis = {}, double epsilon = 1e-12) {
   return detail::Call(PMPS_OP_NORMALIZE).with(x).give("p", p).give("axis", axis).give("epsilon", epsilon).one();
 }
 

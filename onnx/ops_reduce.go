@@ -172,7 +172,11 @@ func flattened(f func(c *call, x *value, axis int) *value) build {
 
 // logSoftmax is x less the logarithm of the sum of exponentials.
 func (c *call) logSoftmax(x *value, axis int) *value {
-	return c.do(op.IDLogSoftmax, with(op.LogSoftmaxAxis, axis), x)
+	wide := x
+	if x.DType.Size() == 2 {
+		wide = c.cast(x, dtype.Float32)
+	}
+	return c.cast(c.do(op.IDLogSoftmax, with(op.LogSoftmaxAxis, axis), wide), x.DType)
 }
 
 // hardmax is 1 at the first of the largest elements and 0 elsewhere.

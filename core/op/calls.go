@@ -153,6 +153,9 @@ func (c *Calls) full(s *shape.Shape, v Value, d dtype.DType) Var {
 
 // count is the integers from 0 on, as many as that.
 func (c *Calls) count(n int64) Var {
+	if shape.IsSymbol(n) { // where types alone are computed
+		n = SizeAttr(n)
+	}
 	return c.Do(IDRange, Attrs{
 		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
 		RangeCount: {Kind: Int, I: n}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},

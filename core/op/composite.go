@@ -76,22 +76,23 @@ func (k *composite) row() Row {
 // IsComposite reports whether the row is made of a composite: a device has no kernels for it.
 func (row *Row) IsComposite() bool { return row.formula != nil }
 
-// rounded is the calls of the row: those of the formula, with halves computed in float32, and rounded to at the end.
+// rounded is the calls of the row: those of the formula, with halves computed in float32, and rounded to at the end. Operands that
+// may be left out do not count: a loss of halves with a weight of float32 is a half.
 func (f *formula) rounded(c *Calls, in []Var, at Attrs) []Var {
 	out := f.calls(c, c.widened(in), at)
 	if c.Err != nil {
 		return []Var{out}
 	}
 	d := c.TypeOf(in[0]).DType
-	if !f.asFirst && !(d.IsFloat() && d.Size() == 2) {
-		return []Var{out}
-	}
-	for _, v := range in {
-		if !f.asFirst && !c.IsNumber(v) && c.TypeOf(v).DType.IsFloat() && c.TypeOf(v).DType.Size() > 2 {
+	for i, v := range in {
+		if other := c.TypeOf(v).DType; !f.asFirst && !f.in[i].Optional && !c.IsNumber(v) && other != d && other.IsFloat() {
 			return []Var{out}
 		}
 	}
-	return []Var{c.Cast(out, d)}
+	if f.asFirst || d.IsFloat() && d.Size() == 2 {
+		out = c.Cast(out, d)
+	}
+	return []Var{out}
 }
 
 // widened are operands in the dtype that a formula computes in: all floats as float32, or as float64 if one of them is.

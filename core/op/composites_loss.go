@@ -10,7 +10,7 @@ var lossComposites = composites(lossFormulas)
 
 var lossFormulas = []composite{
 	{
-		id: 320, kind: Composed, accepts: dtype.Numbers, python: function,
+		id: 320, kind: Composed, accepts: dtype.Numbers, python: functionByHand,
 		formula: `mse_loss(input, label, reduction="mean") = reduced(square(input - label), reduction)`,
 	},
 	{
@@ -18,7 +18,7 @@ var lossFormulas = []composite{
 		formula: `square_error_cost(input, label) = square(input - label)`,
 	},
 	{
-		id: 322, kind: Composed, accepts: dtype.Numbers, python: function,
+		id: 322, kind: Composed, accepts: dtype.Numbers, python: functionByHand,
 		formula: `l1_loss(input, label, reduction="mean") = reduced(abs(input - label), reduction)`,
 	},
 	{
@@ -76,14 +76,14 @@ var lossFormulas = []composite{
 			reduced(relu((other - input) * label + margin), reduction)`,
 	},
 	{
-		id: 329, kind: Composed, python: functionByHand,
+		id: 329, kind: Composed, asFirst: true, python: functionByHand,
 		formula: `hinge_embedding_loss(input, label, margin=1.0, reduction="mean") =
 			apart = where(label == -1, relu(margin - input), 0)
 			reduced(where(label == 1, input, 0) + apart, reduction)`,
 	},
 	{
 		// log(1 + exp(-label * input)), which beyond 40 is -label * input to the last digit of float64.
-		id: 330, kind: Composed, python: functionByHand,
+		id: 330, kind: Composed, asFirst: true, python: functionByHand,
 		formula: `soft_margin_loss(input, label, reduction="mean") =
 			same_shape(input, label)
 			reduced(softplus(-like(label, input) * input, threshold=40.0), reduction)`,
@@ -91,7 +91,8 @@ var lossFormulas = []composite{
 	{
 		id: 331, kind: Composed, python: functionByHand,
 		formula: `label_smooth(label, prior_dist?, epsilon=0.1) =
-			prior = given(prior_dist) ? reshape(prior_dist, [-1]) * epsilon : epsilon / size(label, -1)
+			classes = rank(label) == 0 ? 1 : size(label, -1)
+			prior = given(prior_dist) ? reshape(prior_dist, [-1]) * epsilon : epsilon / classes
 			label * (1 - epsilon) + prior`,
 	},
 	{

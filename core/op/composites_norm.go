@@ -39,11 +39,11 @@ var normFormulas = []composite{
 	},
 	{
 		id: 353, kind: Composed, python: functionByHand,
-		formula: `normalize(x, p=2.0, axis=1, epsilon=1e-12) = x / maximum(p_norm(x, p, [axis], true), epsilon)`,
+		formula: `normalize(x, p=2.0, axis=ints, epsilon=1e-12) = x / maximum(p_norm(x, p, axis, true), epsilon)`,
 	},
 	{
 		// An axis of one element stands for as many equal ones as the other operand has.
-		id: 354, kind: Composed, python: functionByHand,
+		id: 354, kind: Composed, asFirst: true, python: functionByHand,
 		formula: `cosine_similarity(x1, x2, axis=1, eps=1e-8) =
 			n1 = size(x1, axis)
 			n2 = size(x2, axis)
@@ -54,7 +54,7 @@ var normFormulas = []composite{
 			n1 == 0 | n2 == 0 ? both : both / maximum(l1 * l2, eps)`,
 	},
 	{
-		id: 355, kind: Composed, python: functionByHand,
+		id: 355, kind: Composed, asFirst: true, python: functionByHand,
 		formula: `pairwise_distance(x, y, p=2.0, epsilon=0.000001, keepdim=false) =
 			p_norm(epsilon == 0 ? x - y : x - y + epsilon, p, [-1], keepdim)`,
 	},

@@ -39,7 +39,7 @@ func describedCompositesNorm() []Description {
 		{Name: "root", Attrs: []string{"of x; 0.5 for the square root"}, Doc: "x**power of x from 0, with a gradient of 0 at 0."},
 		{Name: "p_norm", Attrs: []string{"of the norm; inf for the largest and -inf for the least magnitude, 0 for how many are not 0", "axes; all where it is left out", "whether reduced axes stay with one element"}, Doc: "sum(|x|**p)**(1 / p) over axes; 0 of nothing."},
 		{Name: "logsumexp", Attrs: []string{"axes; all where it is left out", "whether reduced axes stay with one element"}, Doc: "log(sum(exp(x))) over axes, without overflow; -inf of nothing."},
-		{Name: "normalize", Attrs: []string{"of the norm", "the axis", "the least divisor"}, Doc: "x / max(p_norm(x), epsilon) along an axis."},
+		{Name: "normalize", Attrs: []string{"of the norm", "axes; all where it is left out", "the least divisor"}, Doc: "x / max(p_norm(x), epsilon) along axes."},
 		{Name: "cosine_similarity", Attrs: []string{"the axis", "the least divisor"}, Doc: "sum(x1 * x2) / max(|x1| * |x2|, eps) along an axis."},
 		{Name: "pairwise_distance", Attrs: []string{"of the norm", "what is added to differences", "whether the last axis stays with one element"}, Doc: "The p-norm of x - y + epsilon along the last axis."},
 		{Name: "group_norm", Attrs: []string{"how many; a divisor of the channels", "what is added to the variance", "whether channels are the last axis, and not axis 1"}, Doc: "(x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and variance of each group of channels."},

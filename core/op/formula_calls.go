@@ -3,6 +3,8 @@ package op
 import (
 	"math"
 	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 )
 
 // The calls of a formula: its lines are computed with the operands and attributes of a call.
@@ -134,8 +136,8 @@ func (e *evaluation) operator(sign string, args []quantity) quantity {
 	}
 	in := make([]Var, len(args))
 	for i, t := range args {
-		if in[i] = e.variable(t); t.known && t.value.Kind == Int && e.TypeOf(args[1-i].v).DType.IsInt() {
-			in[i] = e.Number(t.value)
+		if in[i] = e.variable(t); t.known && t.value.Kind == Int && byID[operators[sign].row].Kind == Compare && e.TypeOf(args[1-i].v).DType == dtype.Int64 {
+			in[i] = e.Number(t.value) // a class, which float32 may not hold
 		}
 	}
 	return quantity{v: e.Do(operators[sign].row, nil, in...)}

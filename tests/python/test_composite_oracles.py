@@ -11,12 +11,13 @@ import json
 import pathlib
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
 
 import paddle_mps as paddle
+import paddle_mps.nn.functional as F
 from paddle_mps._calls import _call
 from paddle_mps._calls import _operators as ops
 from paddle_mps.selftest import suite
@@ -267,7 +268,7 @@ ORACLES: dict[str, Oracle] = {
     ),
     "logsumexp": Oracle(logsumexp, lambda: [floats(3, 4, 2)], [[], [[1], True], [[0, -1], False]]),
     "normalize": Oracle(
-        lambda x, p=2.0, a=1, e=1e-12: x / np.maximum(norm(x, p, (a,), True), e), lambda: [floats(3, 4, 2)], [[], [1.0, -1], [3.0, 0]]
+        lambda x, p=2.0, a=None, e=1e-12: x / np.maximum(norm(x, p, a, True), e), lambda: [floats(3, 4, 2)], [[], [1.0, [-1]], [3.0, [0, 1]]]
     ),
     "cosine_similarity": Oracle(similarity, lambda: [floats(3, 4), floats(3, 4) if rng.random() < 0.5 else floats(3, 1)], [[], [0]]),
     "pairwise_distance": Oracle(distance, TWO, [[], [1.0, 0.0, True], [3.0, 1e-3, False]]),
@@ -468,3 +469,54 @@ def test_gradients_of_gradients(name: str, setting: list[Any]) -> None:
         for step in (1e-6, -1e-6)
     ]
     np.testing.assert_allclose(got, (ends[0] - ends[1]) / 2e-6, rtol=1e-4, atol=1e-4)
+
+
+# ---- What single calls gave once that was wrong
+
+
+def test_numbers_beside_labels_of_small_integers_do_not_wrap_around(place: str) -> None:
+    x = paddle.to_tensor(np.array([0.2, 0.7], "float32"), place=place)
+    label = paddle.to_tensor(np.array([255, 1], "uint8"), place=place)
+    np.testing.assert_allclose(F.hinge_embedding_loss(x, label, reduction="none").numpy(), [0, 0.7], rtol=1e-6)
+    many = paddle.to_tensor(np.array([2, 0], "uint8"), place=place)
+    wanted = F.multi_label_soft_margin_loss(x, many.astype("float32")).numpy()
+    for dtype in ("uint8", "int8", "int32", "int64"):
+        got = F.multi_label_soft_margin_loss(x, many.astype(dtype))
+        np.testing.assert_allclose(got.numpy(), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_operands_that_may_be_left_out_do_not_decide_the_dtype(dtype: str, place: str) -> None:
+    x, y = (paddle.to_tensor(shares(3, 4).astype("float32"), place=place).astype(dtype) for _ in range(2))
+    weight = paddle.ones([4]).to(place)
+    for got in (
+        F.binary_cross_entropy(x, y, weight),
+        F.binary_cross_entropy_with_logits(x, y, weight, pos_weight=weight),
+        F.multi_label_soft_margin_loss(x, y, weight),
+        F.sigmoid_focal_loss(x, y, weight[:1]),
+        F.cosine_similarity(x, y.astype("float32")),
+        F.pairwise_distance(x, y.astype("float32")),
+    ):
+        assert got.dtype == getattr(paddle, dtype)
+
+
+def test_none_is_no_reduction() -> None:
+    x, nothing = paddle.ones([2, 2]), cast(Any, None)
+    for function in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.soft_margin_loss, F.binary_cross_entropy_with_logits):
+        with pytest.raises(ValueError, match=r"reduction is None; want one of 'mean', 'sum', 'none'"):
+            function(x, x, reduction=nothing)
+    assert F.kl_div(x, x, reduction=nothing).shape == [2, 2]
+    np.testing.assert_allclose(F.normalize(x, axis=nothing).numpy(), np.full((2, 2), 0.5))
+    with pytest.raises(TypeError, match="ignore_index"):
+        F.nll_loss(x, paddle.zeros([2], "int64"), ignore_index=nothing)
+    assert paddle.std(x, unbiased=nothing) == 0
+
+
+def test_losses_of_classes_are_saved_for_any_batch(tmp_path: Any) -> None:
+    spec = [paddle.static.InputSpec([None, 3], "float32"), paddle.static.InputSpec([None], "int64")]
+    function = paddle.jit.to_static(lambda x, label: F.nll_loss(x, label), input_spec=spec)
+    paddle.jit.save(function, str(tmp_path / "loss"), input_spec=spec)
+    loaded = paddle.jit.load(str(tmp_path / "loss"))
+    for n in (1, 2, 5):
+        x, label = paddle.to_tensor(floats(n, 3).astype("float32")), paddle.to_tensor(rng.integers(0, 3, n))
+        np.testing.assert_array_equal(loaded(x, label).numpy(), F.nll_loss(x, label).numpy())

@@ -157,6 +157,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
         "of complex numbers, which rows of formulas do not take",
     ),
     "group_norm": (set(), {"len(args) + len(options)"}, "a count of arguments"),
+    "stanh": ({"tanh"}, {"scale_b * _operators.tanh(scale_a * x)", "scale_a * x"}, "as hypot"),
     "gaussian_nll_loss": ({"unsqueeze"}, set(), "another shape of an argument"),
 }
 

@@ -221,7 +221,7 @@ nll_loss = operator(338, "nll_loss", "input label weight=", "ignore_index:int re
 root = operator(350, "root", "x", "power:float", keeps="float")
 p_norm = operator(351, "p_norm", "x", "p:float axis:ints keepdim:bool")
 logsumexp = operator(352, "logsumexp", "x", "axis:ints keepdim:bool")
-normalize = operator(353, "normalize", "x", "p:float axis:int epsilon:float")
+normalize = operator(353, "normalize", "x", "p:float axis:ints epsilon:float")
 cosine_similarity = operator(354, "cosine_similarity", "x1 x2", "axis:int eps:float")
 pairwise_distance = operator(355, "pairwise_distance", "x y", "p:float epsilon:float keepdim:bool")
 group_norm = operator(356, "group_norm", "x weight= bias=", "num_groups:int epsilon:float channels_last:bool")

@@ -261,6 +261,9 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
         ValueError: x is no tensor.
     """
     real("stanh", "scale_a", scale_a), real("stanh", "scale_b", scale_b)
+    if described(x, "stanh", "x").dtype.is_complex:
+        result: Tensor = scale_b * _operators.tanh(scale_a * x)
+        return result
     return _operators.stanh(floats(x, "stanh"), scale_a, scale_b)
 
 

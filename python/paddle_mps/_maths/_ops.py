@@ -2247,28 +2247,6 @@ def mish(x=REQUIRED, name=None, *, out=None, input=None):
     return _operators.mish(x) if out is None else computed(out, _operators.mish, x)
 
 
-def mse_loss(input=REQUIRED, label=REQUIRED, reduction="mean", name=None, *, out=None):
-    """(input - label)**2, reduced.
-
-    Args:
-        input (Tensor): computed in any real dtype but bool.
-        label (Tensor): computed in any real dtype but bool.
-        reduction (string): 'mean', 'sum' or 'none'.
-        name: a label, as in Paddle; nothing depends on it.
-        out (Tensor): takes the result, in its own dtype, and is returned.
-
-    Returns:
-        A tensor of floats, in the dtype of the operands; of halves and other floats, in that of the others.
-
-    Raises:
-        TypeError: the dtypes do not promote to one.
-        ValueError: an operand is no tensor, or the shapes or an attribute do not fit.
-        UnsupportedError: the operator has no kernel for the dtype.
-    """
-    result = _operators.mse_loss(input, label, reduction)
-    return result if out is None else into(out, result)
-
-
 def square_error_cost(input=REQUIRED, label=REQUIRED, name=None, *, out=None):
     """(input - label)**2 of every element.
 
@@ -2287,28 +2265,6 @@ def square_error_cost(input=REQUIRED, label=REQUIRED, name=None, *, out=None):
         UnsupportedError: the operator has no kernel for the dtype.
     """
     result = _operators.square_error_cost(input, label)
-    return result if out is None else into(out, result)
-
-
-def l1_loss(input=REQUIRED, label=REQUIRED, reduction="mean", name=None, *, out=None):
-    """|input - label|, reduced.
-
-    Args:
-        input (Tensor): computed in any real dtype but bool.
-        label (Tensor): computed in any real dtype but bool.
-        reduction (string): 'mean', 'sum' or 'none'.
-        name: a label, as in Paddle; nothing depends on it.
-        out (Tensor): takes the result, in its own dtype, and is returned.
-
-    Returns:
-        A tensor of floats, in the dtype of the operands; of halves and other floats, in that of the others.
-
-    Raises:
-        TypeError: the dtypes do not promote to one.
-        ValueError: an operand is no tensor, or the shapes or an attribute do not fit.
-        UnsupportedError: the operator has no kernel for the dtype.
-    """
-    result = _operators.l1_loss(input, label, reduction)
     return result if out is None else into(out, result)
 
 

@@ -718,24 +718,8 @@ def logsigmoid(
 def mish(
     x: Tensor = ..., name: str | None = None, *, out: Tensor | None = None, input: Tensor | None = None
 ) -> Tensor: ...
-def mse_loss(
-    input: Tensor = ...,
-    label: Tensor = ...,
-    reduction: str = "mean",
-    name: str | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor: ...
 def square_error_cost(
     input: Tensor = ..., label: Tensor = ..., name: str | None = None, *, out: Tensor | None = None
-) -> Tensor: ...
-def l1_loss(
-    input: Tensor = ...,
-    label: Tensor = ...,
-    reduction: str = "mean",
-    name: str | None = None,
-    *,
-    out: Tensor | None = None,
 ) -> Tensor: ...
 
 class Methods:

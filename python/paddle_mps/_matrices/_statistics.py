@@ -114,6 +114,7 @@ def std(
     flag("unbiased", unbiased)
     if not meta(x).dtype.is_floating:
         return _grad.root(var(x, axis, unbiased, keepdim))
+    unbiased = unbiased is None or unbiased
     result = _operators.standard_deviation(x, axis, float(unbiased), keepdim)
     if unbiased and number_of_terms(x, result) <= 1:
         warnings.warn("[var] the degrees of freedom are at most 0", stacklevel=4)

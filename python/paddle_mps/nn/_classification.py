@@ -277,7 +277,10 @@ def nll_loss(
         alike(input, weight, "nll_loss")
         if meta(weight).shape != (shape[1],):
             raise ValueError(f"[nll_loss] weight has shape {list(meta(weight).shape)}; want [{shape[1]}]")
-    return _operators.nll_loss(input, whole_labels("nll_loss", label), weight, ignore_index, reduction)
+    check_reduction("nll_loss", reduction)
+    return _operators.nll_loss(
+        input, whole_labels("nll_loss", label), weight, index("ignore_index", ignore_index), reduction
+    )
 
 
 def binary_cross_entropy(
@@ -297,6 +300,7 @@ def binary_cross_entropy(
     alike(of_floats(input, "binary_cross_entropy"), label, "binary_cross_entropy")
     # The bound of Paddle's gradient, or of the largest float16: infinity times the slope 0 of a saturated sigmoid is nan.
     least = 1 / 65504 if meta(input).dtype is _dtype.float16 else 1e-12
+    check_reduction("binary_cross_entropy", reduction)
     return _operators.binary_cross_entropy_loss(input, label, weight, least, reduction)
 
 
@@ -320,6 +324,7 @@ def binary_cross_entropy_with_logits(
         ValueError: an operand is no tensor, the shapes or dtypes differ, or there is no such reduction.
     """
     alike(of_floats(logit, "binary_cross_entropy_with_logits"), label, "binary_cross_entropy_with_logits")
+    check_reduction("binary_cross_entropy_with_logits", reduction)
     return _operators.binary_cross_entropy_with_logits(logit, label, weight, pos_weight, reduction)
 
 
@@ -353,6 +358,7 @@ def sigmoid_focal_loss(
     real("sigmoid_focal_loss", "alpha", alpha)
     real("sigmoid_focal_loss", "gamma", gamma)
     alike(of_floats(logit, "sigmoid_focal_loss"), label, "sigmoid_focal_loss")
+    check_reduction("sigmoid_focal_loss", reduction)
     return _operators.sigmoid_focal_loss(logit, label, normalizer, alpha, gamma, reduction)
 
 

@@ -15,6 +15,26 @@ from .._maths._elementwise import alike, of_floats
 from ._reduction import check_reduction, reduced
 
 
+def mse_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """(input - label)**2.
+
+    Raises:
+        ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
+    """
+    check_reduction("mse_loss", reduction)
+    return _operators.mse_loss(input, label, reduction)
+
+
+def l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
+    """|input - label|.
+
+    Raises:
+        ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
+    """
+    check_reduction("l1_loss", reduction)
+    return _operators.l1_loss(input, label, reduction)
+
+
 def smooth_l1_loss(
     input: Tensor,
     label: Tensor,
@@ -35,6 +55,7 @@ def smooth_l1_loss(
     """
     alike(of_floats(input, "smooth_l1_loss"), label, "smooth_l1_loss")
     real("smooth_l1_loss", "delta", delta)
+    check_reduction("smooth_l1_loss", reduction)
     return _operators.smooth_l1_loss(input, label, reduction, delta, bool(is_huber))
 
 
@@ -73,7 +94,7 @@ def kl_div(
     of_floats(input, "kl_div")
     if {meta(input).dtype, meta(tensor(label, "kl_div", "label")).dtype} != {float32, float64}:
         alike(input, label, "kl_div")
-    return _operators.kl_div(input, label, reduction, bool(log_target))
+    return _operators.kl_div(input, label, "none" if reduction is None else reduction, bool(log_target))
 
 
 def poisson_nll_loss(
@@ -99,6 +120,7 @@ def poisson_nll_loss(
     """
     if real("poisson_nll_loss", "epsilon", epsilon) <= 0:
         raise ValueError(f"[poisson_nll_loss] epsilon is {epsilon}; want a number above 0")
+    check_reduction("poisson_nll_loss", reduction)
     return _operators.poisson_nll_loss(input, label, bool(log_input), bool(full), epsilon, reduction)
 
 
@@ -135,6 +157,7 @@ def gaussian_nll_loss(
             raise ValueError(f"[gaussian_nll_loss] a dtype is {meta(x).dtype.name}; want float32 or float64")
     if found(variance < 0):
         raise ValueError("[gaussian_nll_loss] a variance is negative; want all from 0")
+    check_reduction("gaussian_nll_loss", reduction)
     return _operators.gaussian_nll_loss(input, label, variance, bool(full), epsilon, reduction)
 
 
@@ -147,6 +170,7 @@ def margin_ranking_loss(
         ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
     """
     real("margin_ranking_loss", "margin", margin)
+    check_reduction("margin_ranking_loss", reduction)
     return _operators.margin_ranking_loss(input, other, label, margin, reduction)
 
 
@@ -159,6 +183,7 @@ def hinge_embedding_loss(
         ValueError: an operand is no tensor, the shapes do not broadcast, or there is no such reduction.
     """
     real("hinge_embedding_loss", "margin", margin)
+    check_reduction("hinge_embedding_loss", reduction)
     return _operators.hinge_embedding_loss(input, label, margin, reduction)
 
 
@@ -171,6 +196,7 @@ def soft_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name
     Raises:
         ValueError: an operand is no tensor, the shapes differ, or there is no such reduction.
     """
+    check_reduction("soft_margin_loss", reduction)
     return _operators.soft_margin_loss(input, label, reduction)
 
 
@@ -194,6 +220,6 @@ def distance(input: Tensor, label: Tensor, reduction: str) -> Tensor:
 _complex.COMPOSITES.update(mse_loss=square_error, square_error_cost=square_error, l1_loss=distance)
 
 __all__ = [
-    "gaussian_nll_loss", "hinge_embedding_loss", "kl_div", "log_loss", "margin_ranking_loss", "poisson_nll_loss",
+    "gaussian_nll_loss", "hinge_embedding_loss", "kl_div", "l1_loss", "log_loss", "margin_ranking_loss", "mse_loss", "poisson_nll_loss",
     "smooth_l1_loss", "soft_margin_loss",
 ]  # fmt: skip

@@ -50,6 +50,7 @@ def cosine_embedding_loss(
     kinds = (float32, float64)
     if a.dtype not in kinds or wanted.dtype not in (*kinds, _dtype.int32, _dtype.int64):
         raise ValueError(f"[{name}] dtypes are {a.dtype.name} and {wanted.dtype.name}; want float32 or float64")
+    check_reduction("cosine_embedding_loss", reduction)
     return _operators.cosine_embedding_loss(input1, input2, label, margin, reduction)
 
 
@@ -81,7 +82,8 @@ def triplet_margin_loss(
     """
     check_margin("triplet_margin_loss", margin)
     real("triplet_margin_loss", "p", p)
-    return _operators.triplet_margin_loss(input, positive, negative, margin, p, epsilon, bool(swap), reduction)
+    check_reduction("triplet_margin_loss", reduction)
+    return _operators.triplet_margin_loss(input, positive, negative, margin, p, epsilon or 0.0, bool(swap), reduction)
 
 
 def distances(three: list[Tensor], distance: Distance, swap: bool) -> tuple[Tensor, Tensor]:
@@ -135,6 +137,7 @@ def multi_label_soft_margin_loss(
     Raises:
         ValueError: an operand is no tensor, the shapes differ, or there is no such reduction.
     """
+    check_reduction("multi_label_soft_margin_loss", reduction)
     return _operators.multi_label_soft_margin_loss(input, label, weight, reduction)
 
 

@@ -108,4 +108,6 @@ def pairwise_distance(
         TypeError: the dtypes do not promote to one.
     """
     a, b = floats(x, "pairwise_distance"), floats(y, "pairwise_distance")
-    return _operators.pairwise_distance(a, b, float(one_number(p, "pairwise_distance", "p")), epsilon, bool(keepdim))
+    return _operators.pairwise_distance(
+        a, b, float(one_number(p, "pairwise_distance", "p")), epsilon or 0.0, bool(keepdim)
+    )
