@@ -2,7 +2,7 @@
 //
 // A [Program] is a graph for a device. It is legalized and planned once for each set of shapes (compile.go, with its constants folded
 // in constants.go), divided where the device lacks steps (split.go), kept in the device's cache, and run as a whole (run.go), on a
-// goroutine of the device where nobody waits (asynchronous.go), or into tensors of the caller (runinto.go). A graph may consist of
+// goroutine of the device where no caller waits (asynchronous.go), or into tensors of the caller (runinto.go). A graph may consist of
 // stages (stage.go), depend on elements of inputs (elementinputs.go), take lists (listinputs.go) or strings (strings.go).
 //
 // The invariant: a run computes what the calls of the graph compute, one by one, and a run that fails before it is submitted has

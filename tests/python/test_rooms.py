@@ -142,7 +142,7 @@ def test_no_row_of_the_table_allows_a_circle() -> None:
 
 @pytest.mark.parametrize("room", [room for room in ROOMS if room.startswith("_")])
 def test_a_room_says_what_it_holds_and_imports(room: str) -> None:
-    """And its own file does nothing else: whoever imports one module of a room does not import the others."""
+    """And its own file does nothing else: importing one module of a room does not import the others."""
     tree = ast.parse((PACKAGE / room / "__init__.py").read_text())
     assert len(tree.body) == 1
     said = re.search(r"^Imports: (.+)\.$", ast.get_docstring(tree) or "", re.MULTILINE)

@@ -24,7 +24,7 @@ from .._core._errors import errors_of
 from .._core._objects import Tensor, from_array, meta
 from .._maths._arithmetic import cast
 from .._maths._elementwise import conj
-from ._statistics import magnitudes, power_norm
+from ._statistics import magnitudes
 
 if TYPE_CHECKING:
     from .._core._typing import Scalar
@@ -369,7 +369,7 @@ def cdist(
     if p == 2 and not complex_rows and (compute_mode == MODES[1] or (many and compute_mode == MODES[0])):
         return rounded(euclidean(a, b), x)
     between = _operators.subtract(_operators.unsqueeze(a, -2), _operators.unsqueeze(b, -3))
-    return rounded(power_norm(magnitudes(between), float(p), -1, False), x)
+    return rounded(_operators.p_norm(magnitudes(between), float(p), -1, False), x)
 
 
 def euclidean(x: Tensor, y: Tensor) -> Tensor:
@@ -394,7 +394,7 @@ def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
     wide = fractional(x)
     first, second = (from_array(i.astype(np.int64), meta(x).place) for i in np.triu_indices(shape[0], 1))
     between = _operators.subtract(_operators.gather(wide, first), _operators.gather(wide, second))
-    return rounded(power_norm(between, float(one_number(p, "pdist", "p")), -1, False), x)
+    return rounded(_operators.p_norm(between, float(one_number(p, "pdist", "p")), -1, False), x)
 
 
 def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
@@ -405,7 +405,10 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
     """
     of_one_dtype("dist", tensor(x, "dist", "x"), tensor(y, "dist", "y"))
     return rounded(
-        power_norm(_operators.subtract(fractional(x), fractional(y)), float(one_number(p, "dist", "p")), None, False), x
+        _operators.p_norm(
+            _operators.subtract(fractional(x), fractional(y)), float(one_number(p, "dist", "p")), None, False
+        ),
+        x,
     )
 
 

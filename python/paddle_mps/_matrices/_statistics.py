@@ -276,17 +276,12 @@ def vector_norm(
     if not isinstance(p, (int, float)):
         raise ValueError(f"[vector_norm] p is {p!r}; want an int or a float")
     x = x if dtype is None else cast(x, dtype)
-    return into(out, rounded(power_norm(fractional(magnitudes(x)), float(p), axis, keepdim), x))
+    return into(out, rounded(_operators.p_norm(fractional(magnitudes(x)), float(p), axis, keepdim), x))
 
 
 def magnitudes(x: Tensor) -> Tensor:
     """What norms are made of: x itself, or of complex numbers their magnitudes."""
     return _operators.abs(x) if meta(x).dtype.is_complex else x
-
-
-def power_norm(x: Tensor, p: float, axis: Ints | None, keepdim: bool) -> Tensor:
-    """The p-norm of float32 or float64."""
-    return _operators.p_norm(x, p, axis, keepdim)
 
 
 def matrix_norm(
@@ -322,7 +317,7 @@ def matrix_norm(
     singular = p in (2, -2, "nuc")
     wide = x if singular and meta(x).dtype.is_complex else fractional(magnitudes(x))
     if p == "fro":
-        return rounded(power_norm(wide, 2.0, (rows, columns), keepdim), x)
+        return rounded(_operators.p_norm(wide, 2.0, (rows, columns), keepdim), x)
     if singular:
         return rounded(singular_norm(wide, p, rows, columns, keepdim), x)
     if not isinstance(p, (int, float)) or p not in (1, -1, math.inf, -math.inf):
@@ -393,7 +388,7 @@ def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
     kept = axis_of("renorm", axis, rank)
     wide = fractional(x)
     others = [a for a in range(rank) if a != kept]
-    size = power_norm(wide, p, others, True) if others else _operators.abs(wide)
+    size = _operators.p_norm(wide, p, others, True) if others else _operators.abs(wide)
     beyond = _operators.greater_than_expression(size, most)
     factor = _operators.where(beyond, _operators.divide_expression(most, size), full_0d(wide, 1))
     return rounded(_operators.multiply(wide, factor), x)

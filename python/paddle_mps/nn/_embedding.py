@@ -14,7 +14,6 @@ from .._core._convert import index, tensor
 from .._core._errors import UnsupportedError
 from .._core._objects import Tensor, meta
 from .._maths._elementwise import of_floats
-from .._matrices._statistics import power_norm
 
 __all__ = ["embedding"]
 
@@ -81,7 +80,7 @@ def shorten(weight: Tensor, line: Tensor, most: float, order: float) -> None:
     """Scales rows of a table, in its memory, to a norm of at most so much."""
     with no_grad():
         rows = _operators.gather(weight, line, 0)
-        length = power_norm(rows, order, 1, True)
+        length = _operators.p_norm(rows, order, 1, True)
         scale = _operators.where(length > most, most / (length + 1e-7), full_0d(length, 1))
         # Of several that are written to one place all are equal.
         put_into(weight, weight, _operators.multiply(rows, scale), [line])
