@@ -171,11 +171,28 @@ func (e *evaluation) settled(sign string, args []quantity) quantity {
 	case ">=":
 		return whether(x.Float64() >= y.Float64())
 	}
+	if size, ok := e.unknown(x, y); ok {
+		return size
+	}
 	f := operators[sign].compute(x.Float64(), y.Float64())
 	if x.Kind == Int && y.Kind == Int && sign != "/" && f == math.Trunc(f) {
 		return quantity{known: true, value: Value{Kind: Int, I: int64(f)}}
 	}
 	return known(f)
+}
+
+// unknown is what is computed with a size that is a symbol, where types alone are: another symbol.
+func (e *evaluation) unknown(x, y Value) (quantity, bool) {
+	t, ok := e.Calculator.(*typed)
+	if !ok || t.of.NewSymbol == nil {
+		return quantity{}, false
+	}
+	for _, v := range []Value{x, y} {
+		if _, is := SymbolIn(v.I); is && v.Kind == Int {
+			return whole(SizeAttr(t.of.NewSymbol())), true
+		}
+	}
+	return quantity{}, false
 }
 
 func equalValues(x, y Value) bool {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -14,10 +15,16 @@ import (
 //	given(x)                 whether an operand or an attribute was given
 //	single(a)                a number as float32 has it: Paddle rounds some factors, whatever the dtype of the tensor
 //	size(x, axis), rank(x)   a dimension of x, and the number of them
-//	is_double(x)             whether x is float64
+//	is_bool(x), is_double(x), is_float(x)
+//	                         whether x is of bools, of float64, of any floats
+//	largest(x)               the largest finite number of the dtype of x
+//	bits(x)                  the bits of floats as integers of their size
+//	part(x, axis, from, to)  a part of an axis, where to may be none for the end
+//	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
 //	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
 //	like(x, y)               x in the dtype of y
 //	numel(x)                 how many elements x has
+//	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
 //	affine(x, w, b, axis)    x * w + b, either of which may be left out, both along an axis
@@ -29,15 +36,22 @@ import (
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":   affine,
 	"along":    broadcastAlong,
+	"bits":     bitsOf,
 	"class_of": classOf,
 	"given":    isGiven,
+	"is_bool":  func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
 	"is_double": func(e *evaluation, args []quantity) quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
+	"is_float":   func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"largest":    largestOf,
 	"like":       castLike,
 	"number":     numberLike,
 	"numel":      countElements,
+	"others":     otherAxes,
+	"part":       partOf,
 	"pick":       pickClass,
+	"places":     placesAlong,
 	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
 	"reduced":    reduceLoss,
 	"same_shape": checkShapes,
@@ -57,6 +71,55 @@ func (e *evaluation) refuse(format string, args ...any) quantity {
 		e.Err = status.Errorf(status.Invalid, "[%s] %s", e.of.name, fmt.Sprintf(format, args...))
 	}
 	return quantity{known: true}
+}
+
+func bitsOf(e *evaluation, args []quantity) quantity {
+	d := map[int64]dtype.DType{2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64}[e.TypeOf(args[0].v).DType.Size()]
+	return quantity{v: e.Do(IDBitcast, Attrs{{Kind: DType, I: int64(d)}}, args[0].v)}
+}
+
+func largestOf(e *evaluation, args []quantity) quantity {
+	switch e.TypeOf(args[0].v).DType {
+	case dtype.Float64:
+		return known(math.MaxFloat64)
+	case dtype.Float16:
+		return known(65504)
+	case dtype.BFloat16:
+		return known(float64(math.Float32frombits(0x7f7f0000)))
+	}
+	return known(math.MaxFloat32)
+}
+
+func otherAxes(e *evaluation, args []quantity) quantity {
+	t := quantity{known: true, value: Value{Kind: Ints}}
+	rank := int64(e.TypeOf(args[0].v).Shape.Rank)
+	for axis := range rank {
+		if axis != args[1].value.I && axis != args[1].value.I+rank {
+			t.value.Ints = append(t.value.Ints, axis)
+		}
+	}
+	return t
+}
+
+func partOf(e *evaluation, args []quantity) quantity {
+	end := int64(math.MaxInt64)
+	if args[3].value.Set() {
+		end = args[3].value.I
+	}
+	list := func(n int64) Value { return Value{Kind: Ints, Ints: []int64{n}} }
+	return quantity{v: e.Do(IDSlice, Attrs{SliceAxes: list(args[1].value.I), SliceStarts: list(args[2].value.I), SliceEnds: list(end), SliceSteps: list(1)}, args[0].v)}
+}
+
+func placesAlong(e *evaluation, args []quantity) quantity {
+	n := sizeOf(e, args)
+	if e.Err != nil {
+		return n
+	}
+	size := n.value.I
+	if symbol, ok := SymbolIn(size); ok {
+		size = symbol
+	}
+	return broadcastAlong(e, []quantity{{v: e.count(size)}, args[0], args[1]})
 }
 
 func isGiven(e *evaluation, args []quantity) quantity {
