@@ -11,6 +11,7 @@ package device
 
 import (
 	"github.com/paddle-mps/paddle-mps/core/op"
+	_ "github.com/paddle-mps/paddle-mps/core/op/table" // devices and all above them look up rows
 )
 
 // Device is one processor with its memory.

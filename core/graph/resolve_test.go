@@ -7,11 +7,12 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // attributes are a setting of a row as attributes, the dtype that operators that create need among them.
-func attributesOf(t *testing.T, row *op.Row, s op.Setting) op.Attrs {
+func attributesOf(t *testing.T, row *op.Row, s describe.Setting) op.Attrs {
 	at := make(op.Attrs, len(row.Attrs))
 	for i, a := range row.Attrs {
 		given, ok := s.Map()[a.Name]
@@ -76,9 +77,9 @@ func TestInferenceWithSymbolsHoldsForNumbers(t *testing.T) {
 	tried := 0
 	for i := range op.Table {
 		row := &op.Table[i]
-		settings := op.Descriptions()[row.Name].Settings
+		settings := describe.All()[row.Name].Settings
 		if len(settings) == 0 {
-			settings = []op.Setting{{}}
+			settings = []describe.Setting{{}}
 		}
 		for _, setting := range settings {
 			for _, sizes := range [][2]int64{{5, 5}, {10, 3}, {1, 1}, {0, 4}, {5, 0}} {

@@ -77,18 +77,35 @@ func (c *Calls) Float(f float64) Var { return c.Number(Value{Kind: Float, F: f})
 
 // The calls that most rules make, by their names.
 
-func (c *Calls) add(x, y Var) Var           { return c.Do(IDAdd, nil, x, y) }
-func (c *Calls) subtract(x, y Var) Var      { return c.Do(IDSubtract, nil, x, y) }
-func (c *Calls) multiply(x, y Var) Var      { return c.Do(IDMultiply, nil, x, y) }
-func (c *Calls) divide(x, y Var) Var        { return c.Do(IDDivide, nil, x, y) }
-func (c *Calls) neg(x Var) Var              { return c.Do(IDNeg, nil, x) }
-func (c *Calls) square(x Var) Var           { return c.Do(IDSquare, nil, x) }
-func (c *Calls) scale(x Var, f float64) Var { return c.multiply(x, c.Float(f)) }
-func (c *Calls) plus(x Var, f float64) Var  { return c.add(x, c.Float(f)) }
-func (c *Calls) where(cond, x, y Var) Var   { return c.Do(IDWhere, nil, cond, x, y) }
+// Add is x + y.
+func (c *Calls) Add(x, y Var) Var { return c.Do(IDAdd, nil, x, y) }
 
-// zero is the number 0, which where takes the dtype of the other side for.
-func (c *Calls) zero() Var { return c.Float(0) }
+// Subtract is x - y.
+func (c *Calls) Subtract(x, y Var) Var { return c.Do(IDSubtract, nil, x, y) }
+
+// Multiply is x * y.
+func (c *Calls) Multiply(x, y Var) Var { return c.Do(IDMultiply, nil, x, y) }
+
+// Divide is x / y.
+func (c *Calls) Divide(x, y Var) Var { return c.Do(IDDivide, nil, x, y) }
+
+// Neg is -x.
+func (c *Calls) Neg(x Var) Var { return c.Do(IDNeg, nil, x) }
+
+// Square is x * x.
+func (c *Calls) Square(x Var) Var { return c.Do(IDSquare, nil, x) }
+
+// Scale is x * f.
+func (c *Calls) Scale(x Var, f float64) Var { return c.Multiply(x, c.Float(f)) }
+
+// Plus is x + f.
+func (c *Calls) Plus(x Var, f float64) Var { return c.Add(x, c.Float(f)) }
+
+// Where is x where cond holds and y elsewhere.
+func (c *Calls) Where(cond, x, y Var) Var { return c.Do(IDWhere, nil, cond, x, y) }
+
+// Zero is the number 0, which where takes the dtype of the other side for.
+func (c *Calls) Zero() Var { return c.Float(0) }
 
 // Cast casts a value, unless it has the dtype.
 func (c *Calls) Cast(v Var, d dtype.DType) Var {
@@ -103,8 +120,8 @@ func (c *Calls) Sum(v Var, axes []int64) Var {
 	return c.Do(IDSum, Attrs{SumAxis: {Kind: Ints, Ints: axes}, SumKeepdim: {Kind: Bool}}, v)
 }
 
-// sumKept sums over one axis, which stays with one element.
-func (c *Calls) sumKept(v Var, axis int64) Var {
+// SumKept sums over one axis, which stays with one element.
+func (c *Calls) SumKept(v Var, axis int64) Var {
 	return c.Do(IDSum, Attrs{SumAxis: {Kind: Ints, Ints: []int64{axis}}, SumKeepdim: {Kind: Bool, I: 1}}, v)
 }
 
@@ -137,22 +154,22 @@ func (c *Calls) Full(like Var, f float64) Var {
 		return NoVar
 	}
 	t := c.TypeOf(like)
-	return c.full(&t.Shape, Value{Kind: Float, F: f}, t.DType)
+	return c.Filled(&t.Shape, Value{Kind: Float, F: f}, t.DType)
 }
 
-// full is a tensor of one value. No kernel fills memory with complex numbers: those are a cast of floats, with imaginary
+// Filled is a tensor of one value. No kernel fills memory with complex numbers: those are a cast of floats, with imaginary
 // parts of 0.
-func (c *Calls) full(s *shape.Shape, v Value, d dtype.DType) Var {
+func (c *Calls) Filled(s *shape.Shape, v Value, d dtype.DType) Var {
 	if d.IsComplex() {
-		return c.Cast(c.full(s, v, d.Part()), d)
+		return c.Cast(c.Filled(s, v, d.Part()), d)
 	}
 	return c.Do(IDFull, Attrs{
 		FullShape: {Kind: Ints, Ints: slices.Clone(s.Slice())}, FullFillValue: v, FullDtype: {Kind: DType, I: int64(d)},
 	})
 }
 
-// count is the integers from 0 on, as many as that.
-func (c *Calls) count(n int64) Var {
+// Range is the integers from 0 on, as many as that.
+func (c *Calls) Range(n int64) Var {
 	if shape.IsSymbol(n) { // where types alone are computed
 		n = SizeAttr(n)
 	}
@@ -160,4 +177,29 @@ func (c *Calls) count(n int64) Var {
 		RangeStart: {Kind: Int}, RangeStep: {Kind: Int, I: 1},
 		RangeCount: {Kind: Int, I: n}, RangeDtype: {Kind: DType, I: int64(dtype.Int64)},
 	})
+}
+
+// Places are the positions of the elements of a value in row-major order, 0, 1, 2, ..., in its shape. A view of them says where its
+// elements lie.
+func (c *Calls) Places(v Var) Var {
+	s := c.Shape(v)
+	return c.Reshape(c.Range(s.Numel()), &s)
+}
+
+// PutAt is a value with the elements of part at places, which differ.
+func (c *Calls) PutAt(before, part, places Var) Var {
+	s := c.Shape(before)
+	return c.Reshape(c.Do(IDIndexPut, nil, c.Flat(before), part, places), &s)
+}
+
+// Flat is a value in one axis.
+func (c *Calls) Flat(v Var) Var {
+	s := c.Shape(v)
+	return c.Do(IDReshape, Attrs{ReshapeShape: {Kind: Ints, Ints: []int64{s.Numel()}}}, v)
+}
+
+// Whole is a calculator that runs the call of a composite as one program. Rules of composites are then one call.
+type Whole interface {
+	Calculator
+	RunsWhole() bool
 }

@@ -87,17 +87,20 @@ func (t *Tolerance) ULPs(d dtype.DType, metal bool) float64 {
 
 // These three make the tolerance of a row from a common one; each answers a copy.
 
-func (t Tolerance) onMetal(units float64) Tolerance {
+// OnMetal is t with so many units in the last place of float32 on Metal.
+func (t Tolerance) OnMetal(units float64) Tolerance {
 	t.Metal = units
 	return t
 }
 
-func (t Tolerance) plus(r Roundings) Tolerance {
+// Plus is t with the roundings of intermediate values.
+func (t Tolerance) Plus(r Roundings) Tolerance {
 	t.Roundings = r
 	return t
 }
 
-func (t Tolerance) inFloat64(also string) Tolerance {
+// InFloat64 is t with further units in float64, in NumPy.
+func (t Tolerance) InFloat64(also string) Tolerance {
 	t.Float64Also = also
 	return t
 }
@@ -113,38 +116,13 @@ const (
 	NonEmpty                   // any values, and at least one element along every reduced axis
 	Condition                  // bool, whatever dtype the other operands have
 	Position                   // int64 or int32 indices in range, one tensor an axis of the first operand
-	lastDomain   = Position
+	LastDomain   = Position
 )
 
 // String is the domain in table.json.
 func (d Domain) String() string {
 	return [...]string{"unrestricted", "divisor", "exponent", "ordinary", "nonempty", "condition", "position"}[d]
 }
-
-// Setting is a choice of attributes that the conformance suite tries, by name: nil, bool, int, float64, []int or,
-// for a dtype, its name. An attribute that is not named has its default. The suite chooses the dtype of
-// operators that create.
-//
-// Rows of kinds Window and Normalize say the shapes of their operands too, [][]int under [OperandShapes].
-//
-// It is a list and no map, because the compiler lays a list out in the library's data, and makes a map by code that runs
-// whenever the library is loaded.
-type Setting []struct {
-	Name  string
-	Value any
-}
-
-// Map is the setting by names.
-func (s Setting) Map() map[string]any {
-	m := map[string]any{}
-	for _, named := range s {
-		m[named.Name] = named.Value
-	}
-	return m
-}
-
-// OperandShapes is where a setting has the shapes of operands that depend on each other.
-const OperandShapes = "operands"
 
 // Lack says which kernels a device does not have, of those that Accepts promises, and why.
 type Lack struct {
@@ -173,26 +151,4 @@ func (row *Row) CheckKernels(device string, elements, has dtype.Set) error {
 		return fmt.Errorf("[%s] %s has kernels for %v, which the row says it lacks; want Lacks without them", row.Name, device, stale.Members())
 	}
 	return nil
-}
-
-// The settings of a row are those in which something else happens: each attribute by itself, an axis counted from either
-// end, and what the lowering or the frame distinguishes. The suite multiplies them by dtypes, layouts and sizes.
-
-// Settings that several rows share.
-var (
-	someAxes = []Setting{
-		{{"axis", nil}, {"keepdim", false}},
-		{{"axis", []int{0}}, {"keepdim", false}},
-		{{"axis", []int{-1}}, {"keepdim", true}},
-		{{"axis", []int{1, 0}}, {"keepdim", true}},
-	}
-	someAxis     = []Setting{{{"axis", nil}, {"keepdim", false}}, {{"axis", 0}, {"keepdim", true}}, {{"axis", -1}, {"keepdim", false}}}
-	firstAndLast = []Setting{{{"axis", 0}}, {{"axis", -1}}}
-)
-
-func everyDTypeOf(set dtype.Set) (all []Setting) {
-	for _, d := range set.Members() {
-		all = append(all, Setting{{"dtype", d.String()}})
-	}
-	return all
 }

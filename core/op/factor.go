@@ -13,19 +13,3 @@ const (
 // Channels gives the axes of the channels in a result and in a weight of those ranks, of a product that is linear in its
 // weight, In[1].
 type Channels func(at Attrs, out, weight int) (ofResult, ofWeight int)
-
-// channelsOfConv are the second or the last axis of an image.
-func channelsOfConv(at Attrs, out, _ int) (ofResult, ofWeight int) {
-	if at[ConvChannelsLast].I != 0 {
-		return out - 1, 0
-	}
-	return 1, 0
-}
-
-// channelsOfMatmul are the columns.
-func channelsOfMatmul(at Attrs, out, weight int) (ofResult, ofWeight int) {
-	if at[MatmulTransposeY].I != 0 {
-		return out - 1, weight - 2
-	}
-	return out - 1, weight - 1
-}

@@ -1,6 +1,11 @@
 package op
 
-import "github.com/paddle-mps/paddle-mps/core/shape"
+import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
 
 // Grad says how the gradient of an operator is computed: the vector-Jacobian product of reverse-mode differentiation.
 //
@@ -97,21 +102,119 @@ func (g *Gradient) SumTo(v Var, s *shape.Shape) Var {
 	return g.Reshape(v, s)
 }
 
-// dy is the gradient of result i: zeros where nothing depends on it.
-func (g *Gradient) dy(i int) Var {
-	if g.Dy[i] == NoVar {
-		return g.Full(g.Out[i], 0)
+// DifferentiateCalls is the rule of rows whose gradient is that of their calls.
+func DifferentiateCalls(g *Gradient) { g.ThroughCalls(g.Row.Calls) }
+
+// ThroughCalls answers with the gradients of calls: they are made once more, and then the rules of their rows are asked, from
+// the last call to the first.
+func (g *Gradient) ThroughCalls(calls func(c *Calls, in []Var, at Attrs) []Var) {
+	tape := tape{Calculator: g.Calculator, asks: map[Var]bool{}}
+	for i, v := range g.In {
+		if g.Wants[i] {
+			tape.asks[v] = true
+		}
 	}
-	return g.Dy[i]
+	forward := Calls{Calculator: &tape}
+	out := calls(&forward, g.In, g.Attrs)
+	if g.Err = forward.Err; g.Err != nil {
+		return
+	}
+	dy := map[Var]Var{}
+	for i, v := range out {
+		if i < len(g.Dy) && g.Dy[i] != NoVar && tape.asks[v] {
+			g.accumulate(dy, v, g.Dy[i])
+		}
+	}
+	for _, n := range slices.Backward(tape.nodes) {
+		g.through(&n, dy, tape.asks)
+	}
+	for i, v := range g.In {
+		if d, ok := dy[v]; ok {
+			g.Set(i, d)
+		}
+	}
 }
 
-// column is 0, 1, ... along one axis of a tensor of a rank, whose other axes have one element.
-func (g *Gradient) column(n int64, rank, axis int) Var {
-	r := g.count(n)
-	s := shape.Shape{Rank: rank}
-	for i := range rank {
-		s.Dims[i] = 1
+// tape is a calculator that remembers its calls, and which values depend on the operands that want gradients.
+type tape struct {
+	Calculator
+	nodes []taped
+	asks  map[Var]bool
+}
+
+// taped is a call of a tape.
+type taped struct {
+	row     *Row
+	at      Attrs
+	in, out []Var
+}
+
+// Call makes a call and remembers it, if a gradient goes through it.
+func (t *tape) Call(row *Row, in []Var, at Attrs) ([]Var, error) {
+	given := slices.Clone(in)
+	out, err := t.Calculator.Call(row, in, at)
+	if err != nil || row.Grad.Constant || !slices.ContainsFunc(given, func(v Var) bool { return t.asks[v] }) {
+		return out, err
 	}
-	s.Dims[axis] = n
-	return g.Reshape(r, &s)
+	for _, v := range out {
+		if d := t.TypeOf(v).DType; d.IsFloat() || d.IsComplex() {
+			t.asks[v] = true
+		}
+	}
+	t.nodes = append(t.nodes, taped{row, at, given, out})
+	return out, nil
+}
+
+// through asks the rule of a call, if its results have a gradient, and adds up what it answers.
+func (g *Gradient) through(n *taped, dy map[Var]Var, asks map[Var]bool) {
+	one := Gradient{Calls: g.Calls, Row: n.row, Attrs: n.at, In: n.in, Out: n.out, Wants: make([]bool, len(n.in))}
+	found := false
+	for _, v := range n.out {
+		d, ok := dy[v]
+		if !ok {
+			d = NoVar
+		}
+		found = found || ok
+		one.Dy = append(one.Dy, d)
+	}
+	if g.Err != nil || !found {
+		return
+	}
+	for i, v := range n.in {
+		one.Wants[i] = asks[v]
+	}
+	if g.Err = one.Differentiate(); g.Err != nil {
+		return
+	}
+	for i, d := range one.Dx {
+		if d != NoVar && one.Wants[i] {
+			g.accumulate(dy, n.in[i], d)
+		}
+	}
+}
+
+// accumulate adds to the gradient of a value.
+func (g *Gradient) accumulate(dy map[Var]Var, v, d Var) {
+	if before, ok := dy[v]; ok {
+		d = g.Add(before, d)
+	}
+	dy[v] = d
+}
+
+// Clear sets all gradients to none.
+func (g *Gradient) Clear() {
+	g.Dx = make([]Var, len(g.In))
+	for i := range g.Dx {
+		g.Dx[i] = NoVar
+	}
+}
+
+// Differentiate asks the rule of the row.
+func (g *Gradient) Differentiate() error {
+	g.Clear()
+	if g.Row.Grad.Rule == nil {
+		return status.Errorf(status.Unsupported, "[%s] has no gradient", g.Row.Name)
+	}
+	g.Row.Grad.Rule(g)
+	return g.Err
 }

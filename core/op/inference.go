@@ -161,8 +161,8 @@ func (c *Inference) Reset(row *Row, at Attrs) {
 // without: inference is part of every eager call that has no shorter way.
 type Rule func(c *Inference) error
 
-// rules are asked in order; a later one may use what an earlier one has answered.
-type rules []Rule
+// Rules are asked in order; a later one may use what an earlier one has answered.
+type Rules []Rule
 
 // Infer answers: the dtypes and shapes of a call's results, or what is wrong with the call.
 func (c *Inference) Infer() error {
@@ -183,7 +183,7 @@ func (c *Inference) Infer() error {
 // inferView asks the rule of a view about a contiguous input.
 func (c *Inference) inferView() error {
 	x := c.In[0].Type
-	if err := same(c); err != nil {
+	if err := c.Settle(x.DType); err != nil {
 		return err
 	}
 	l := shape.Contiguous(x.Shape)
@@ -197,17 +197,17 @@ func (c *Inference) inferView() error {
 	return nil
 }
 
-// attr finds a value by the attribute's name; every row that uses the rule declares that attribute.
-func (c *Inference) attr(name string) *Value {
+// Attr finds a value by the attribute's name; every row that uses the rule declares that attribute.
+func (c *Inference) Attr(name string) *Value {
 	if i := c.Row.AttrIndex(name); i >= 0 {
 		return &c.Attrs[i]
 	}
 	return &Value{}
 }
 
-// settle makes all inputs and the output one dtype, if the row has kernels for it. No operand loses its imaginary part
+// Settle makes all inputs and the output one dtype, if the row has kernels for it. No operand loses its imaginary part
 // but of a cast and of what is written into a tensor.
-func (c *Inference) settle(d dtype.DType) error {
+func (c *Inference) Settle(d dtype.DType) error {
 	if !c.Row.Accepts.Has(d) {
 		return status.Errorf(status.Unsupported, "[%s] has no kernel for %s; want one of %v", c.Row.Name, d, c.Row.Accepts.Members())
 	}
@@ -221,8 +221,8 @@ func (c *Inference) settle(d dtype.DType) error {
 	return nil
 }
 
-// unknown is a dimension of which nothing is known.
-func (c *Inference) unknown() int64 {
+// Unknown is a dimension of which nothing is known.
+func (c *Inference) Unknown() int64 {
 	if c.NewSymbol == nil {
 		panic("op: a symbol is wanted where there are none")
 	}
@@ -232,12 +232,12 @@ func (c *Inference) unknown() int64 {
 // Two symbols may stand for one size, and a symbol for any: what follows refuses only what is wrong for every size. The
 // rest is found when the graph is resolved for sizes, by the same rules.
 
-// differ reports whether two dimensions cannot be equal.
-func differ(x, y int64) bool { return x != y && !shape.IsSymbol(x) && !shape.IsSymbol(y) }
+// Differ reports whether two dimensions cannot be equal.
+func Differ(x, y int64) bool { return x != y && !shape.IsSymbol(x) && !shape.IsSymbol(y) }
 
-// together is the common shape of two shapes. Where one dimension is a symbol, the other decides,
+// Broadcast is the common shape of two shapes. Where one dimension is a symbol, the other decides,
 // unless it is 1.
-func (c *Inference) together(x, y *shape.Shape) (out shape.Shape, err error) {
+func (c *Inference) Broadcast(x, y *shape.Shape) (out shape.Shape, err error) {
 	if x.Known() && y.Known() {
 		return shape.Broadcast(c.Row.Name, x, y)
 	}
@@ -250,11 +250,11 @@ func (c *Inference) together(x, y *shape.Shape) (out shape.Shape, err error) {
 			*d = dx
 		case dx == 1:
 			*d = dy
-		case differ(dx, dy):
+		case Differ(dx, dy):
 			_, err = shape.Broadcast(c.Row.Name, x, y)
 			return out, err
 		case shape.IsSymbol(dx) && shape.IsSymbol(dy):
-			*d = c.unknown()
+			*d = c.Unknown()
 		default:
 			*d = max(dx, dy) // the one that is known
 		}
@@ -262,13 +262,13 @@ func (c *Inference) together(x, y *shape.Shape) (out shape.Shape, err error) {
 	return out, nil
 }
 
-// unlike reports whether two shapes cannot be equal.
-func unlike(x, y *shape.Shape) bool {
+// Unlike reports whether two shapes cannot be equal.
+func Unlike(x, y *shape.Shape) bool {
 	if x.Rank != y.Rank {
 		return true
 	}
 	for i := range x.Rank {
-		if differ(x.Dims[i], y.Dims[i]) {
+		if Differ(x.Dims[i], y.Dims[i]) {
 			return true
 		}
 	}
@@ -278,30 +278,106 @@ func unlike(x, y *shape.Shape) bool {
 // Arithmetic on dimensions. What cannot be said by a symbol that exists is a new one, of which nothing is known; what
 // is too large for an int64 stays a size, because a number below 0 would be taken for a symbol.
 
-// plus adds dimensions.
-func (c *Inference) plus(x, y int64) int64 {
+// Plus adds dimensions.
+func (c *Inference) Plus(x, y int64) int64 {
 	switch {
 	case x == 0:
 		return y
 	case y == 0:
 		return x
 	case shape.IsSymbol(x) || shape.IsSymbol(y):
-		return c.unknown()
+		return c.Unknown()
 	case x > math.MaxInt64-y:
 		return math.MaxInt64 // no tensor is that large: a sum below 0 would be a symbol
 	}
 	return x + y
 }
 
-// times multiplies a dimension by a number that is not negative.
-func (c *Inference) times(d, n int64) int64 {
+// Times multiplies a dimension by a number that is not negative.
+func (c *Inference) Times(d, n int64) int64 {
 	switch {
 	case n == 1:
 		return d
 	case shape.IsSymbol(d) && n > 0:
-		return c.unknown()
+		return c.Unknown()
 	case n == 0:
 		return 0
 	}
 	return d * n
 }
+
+// InferFromCalls is the rule of composites without another one: the results are those of the calls.
+func InferFromCalls(c *Inference) error {
+	if d := c.In[0].DType; !c.Row.Accepts.Has(d) {
+		return c.Settle(d) // which has the error
+	}
+	t := typed{of: c}
+	calls := Calls{Calculator: &t}
+	in := make([]Var, len(c.In))
+	for i := range in {
+		in[i] = Var(i)
+	}
+	t.values = append(t.values, c.In...)
+	out := c.Row.Calls(&calls, in, c.Attrs)
+	if calls.Err != nil {
+		_, text, _ := strings.Cut(calls.Err.Error(), "] ")
+		return status.Errorf(status.CodeOf(calls.Err), "[%s] %s", c.Row.Name, text)
+	}
+	c.Out = c.Out[:0]
+	for _, v := range out {
+		c.Out = append(c.Out, t.values[v].Type)
+	}
+	return nil
+}
+
+// typed is a calculator that computes types alone.
+type typed struct {
+	of     *Inference
+	values []Arg
+}
+
+// NewSize is a size in an attribute that follows from symbols in a way that none of them says; false where values are computed and
+// all sizes are known.
+func (c *Calls) NewSize() (int64, bool) {
+	t, ok := c.Calculator.(*typed)
+	if !ok || t.of.NewSymbol == nil {
+		return 0, false
+	}
+	return SizeAttr(t.of.NewSymbol()), true
+}
+
+// Call infers a call.
+func (t *typed) Call(row *Row, in []Var, at Attrs) ([]Var, error) {
+	c := Inference{NewSymbol: t.of.NewSymbol, Open: t.of.Open}
+	c.Reset(row, at)
+	for _, v := range in {
+		c.In = append(c.In, t.values[v])
+	}
+	if err := row.Arity(c.In); err != nil {
+		return nil, err
+	}
+	if err := c.Infer(); err != nil {
+		return nil, err
+	}
+	out := make([]Var, len(c.Out))
+	for i := range out {
+		out[i] = Var(len(t.values))
+		t.values = append(t.values, Arg{Type: c.Out[i]})
+	}
+	return out, nil
+}
+
+// Number adds a Python scalar.
+func (t *typed) Number(v Value) Var {
+	t.values = append(t.values, Arg{Type: Type{DType: v.DType()}, Scalar: true, Absent: !v.Set(), Value: &v})
+	return Var(len(t.values) - 1)
+}
+
+// IsNumber reports whether a value is a Python scalar.
+func (t *typed) IsNumber(v Var) bool { return t.values[v].Scalar }
+
+// Absent reports whether an operand was left out.
+func (t *typed) Absent(v Var) bool { return t.values[v].Absent }
+
+// TypeOf is the dtype and the shape of a value.
+func (t *typed) TypeOf(v Var) Type { return t.values[v].Type }

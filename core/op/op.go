@@ -1,10 +1,13 @@
-// Package op is the table of operators. A row defines everything about an operator that is the same
+// Package op says what an operator is, and has the table of all. A [Row] defines everything about an operator that is the same
 // on every device: its name, inputs, attributes, the dtypes and shapes of its results, its name in
 // ONNX, how exact it must be and how it is tested. The implementations are in kernels/.
 //
+// The rows themselves are in core/op/rows, and in core/op/formula those that are formulas of others; core/op/table puts both into
+// [Table]. What is said of rows for readers and tests is in core/op/describe.
+//
 // Everything that lists operators is derived from the table by `go generate ./core/op`: the C ids,
 // the Python wrappers with their stubs, docs/ops.md and the conformance cases. A new operator is a
-// row in one of the rows_*.go files and a kernel per device; no other file is edited by hand.
+// row in one of the files of core/op/rows, or a formula in core/op/formula, a description in core/op/describe and a kernel per device.
 //
 // A call of an operator goes through its row in this order, from an eager caller and from a program alike:
 //
@@ -94,7 +97,7 @@ type Row struct {
 	In       []Input
 	Attrs    []Attr
 	Accepts  dtype.Set // dtypes that kernels compute in (after promotion and casts)
-	Infer    rules
+	Infer    Rules
 	View     ViewRule                                 // Kind View only: replaces Infer
 	Alias    Alias                                    // Kind View only: the view where tensors have no memory
 	Lower    Lowering                                 // of composites: the call in terms of other rows; a device sees the row only if it composes it
@@ -117,14 +120,14 @@ type Row struct {
 	Python   Python
 	ONNX     string // "Add-14": operator and the first opset that it follows; empty: none
 
-	// What tests need to know; see conformance.go, and describe.go for what the library does without.
+	// What tests need to know; see conformance.go, and core/op/describe for what the library does without.
 	Tolerance Tolerance
 	Jumps     bool   // any error of an operand may make the result quite another: a quotient that is rounded down
 	Lacks     []Lack // kernels that the row is meant to have and that a device does not have yet
 
-	direct   [dtype.Last + 1]dtype.DType // see Direct
-	formula  *formula                    // of composites
-	pullback *Row                        // of composites: their gradient; see pullback.go
+	Pullback *Row // of composites: the row of their gradient, which is not in the table; see core/op/formula
+
+	direct [dtype.Last + 1]dtype.DType // see Direct
 }
 
 // Python says how the wrapper of an operator looks.
@@ -284,16 +287,6 @@ func (v *Value) String() string {
 // Attrs are the values of a row's attributes, in the row's order, defaults filled in.
 type Attrs []Value
 
-// Part is one result of a view: the offset of its first element in elements, and its layout.
-type Part struct {
-	Offset int64
-	shape.Layout
-}
-
-// ViewRule appends the results of a view of a layout to c.Parts. ErrCopy asks for a contiguous input
-// instead.
-type ViewRule func(c *Inference, in *shape.Layout) error
-
 // Direct is the dtype of the result when all inputs are tensors of dtype d and need no cast, and
 // Invalid when the rules must be asked. It is what they would say, worked out once.
 func (row *Row) Direct(d dtype.DType) dtype.DType { return row.direct[d] }
@@ -346,3 +339,10 @@ func (row *Row) Into() error {
 	}
 	return nil
 }
+
+// IsComposite reports whether the row is made of a composite: a device has no kernels for it.
+func (row *Row) IsComposite() bool { return row.Pullback != nil }
+
+// Folds are the values of attribute reduce of index_reduce. Kernels number them in this order. A mean is none of them:
+// it is a sum, and a division by how often each place was named.
+var Folds = [...]string{"add", "multiply", "minimum", "maximum"}

@@ -46,18 +46,18 @@ func (r *Row) TakesSizes(attr int) bool {
 	return use != NoSizes && use != AsAdded
 }
 
-// sizeOf is a dimension that an attribute asks for, of which a symbol is one where the graph has symbols.
-func (c *Inference) sizeOf(d int64) int64 {
+// SizeOf is a dimension that an attribute asks for, of which a symbol is one where the graph has symbols.
+func (c *Inference) SizeOf(d int64) int64 {
 	if symbol, ok := SymbolIn(d); ok && c.Open {
 		return symbol
 	}
 	return d
 }
 
-// opens reports whether a list of dimensions has a symbol in it.
-func (c *Inference) opens(dims []int64) bool {
+// HasSymbols reports whether a list of dimensions has a symbol in it.
+func (c *Inference) HasSymbols(dims []int64) bool {
 	for _, d := range dims {
-		if c.sizeOf(d) != d {
+		if c.SizeOf(d) != d {
 			return true
 		}
 	}

@@ -9,9 +9,8 @@ import (
 
 //go:generate go run ./gen
 
-// Table is every operator in ascending order of ID.
-var Table = inOrder(slices.Concat(binaryRows, bitwiseRows, compareRows, unaryRows, activationRows, selectRows,
-	specialRows, reduceRows, viewRows, assembleRows, indexRows, createRows, windowRows, normalizeRows, attentionRows, recurrentRows, activationComposites, lossComposites, normComposites, mathComposites, productComposites))
+// Table is every operator in ascending order of ID. Package core/op/table fills it before any package that imports it.
+var Table []Row
 
 var (
 	// Two indices of the table, which stays as it is after init: they need no lock.
@@ -19,7 +18,9 @@ var (
 	byName = map[string]*Row{}
 )
 
-func init() {
+// Define makes rows the table. It is called once, while packages are initialized.
+func Define(rows []Row) {
+	Table = inOrder(rows)
 	byID = index(Table)
 	for i := range Table {
 		row := &Table[i]

@@ -20,7 +20,7 @@ type Windows struct {
 	Extra                           [MaxSpatial]int64 // output_padding of conv_transpose
 	Groups                          int64
 	Ceil, Adaptive, Exclusive, Last bool
-	byKernel, strideGiven           bool // neighbouring windows of pools touch unless stride says otherwise
+	ByKernel, strideGiven           bool // neighbouring windows of pools touch unless stride says otherwise
 }
 
 // WindowsOf reads the attributes of a call with images of so many spatial axes. Inference has checked those of a call that
@@ -32,7 +32,7 @@ func WindowsOf(row *Row, at Attrs, axes int) (w Windows, err error) {
 			return w, err
 		}
 	}
-	if w.byKernel && !w.strideGiven {
+	if w.ByKernel && !w.strideGiven {
 		w.Stride = w.Kernel
 	}
 	return w, nil
@@ -45,7 +45,7 @@ var ones = [MaxSpatial]int64{1, 1, 1}
 func (w *Windows) read(row *Row, name string, v *Value) error {
 	switch name {
 	case "kernel_size":
-		w.byKernel = row.AttrIndex("dilation") < 0
+		w.ByKernel = row.AttrIndex("dilation") < 0
 		return w.list(row, name, v, &w.Kernel, 1)
 	case "stride":
 		w.strideGiven = v.Set()
@@ -82,7 +82,7 @@ func (w *Windows) list(row *Row, name string, v *Value, to *[MaxSpatial]int64, l
 		return status.Errorf(status.Invalid, "[%s] %s has %d numbers; want one for each of %s", row.Name, name, len(v.Ints), status.Count(w.Axes, "spatial axis", "spatial axes"))
 	}
 	for i, n := range v.Ints {
-		if n < least || n > largestSide {
+		if n < least || n > LargestSide {
 			return status.Errorf(status.Invalid, "[%s] %s is %v; want numbers from %d", row.Name, name, v.Ints, least)
 		}
 		to[i] = n
@@ -90,8 +90,8 @@ func (w *Windows) list(row *Row, name string, v *Value, to *[MaxSpatial]int64, l
 	return nil
 }
 
-// largestSide keeps sums and products of two numbers of a window within int64.
-const largestSide = 1 << 30
+// LargestSide keeps sums and products of two numbers of a window within int64.
+const LargestSide = 1 << 30
 
 // pad takes two numbers for each axis.
 func (w *Windows) pad(row *Row, v *Value) error {
@@ -102,7 +102,7 @@ func (w *Windows) pad(row *Row, v *Value) error {
 		return status.Errorf(status.Invalid, "[%s] padding has %d numbers; want two for each of %s", row.Name, len(v.Ints), status.Count(w.Axes, "spatial axis", "spatial axes"))
 	}
 	for i, n := range v.Ints {
-		if n < 0 || n > largestSide {
+		if n < 0 || n > LargestSide {
 			return status.Errorf(status.Invalid, "[%s] padding is %v; want numbers from 0", row.Name, v.Ints)
 		}
 		if i%2 == 0 {
@@ -121,7 +121,7 @@ func (w *Windows) Count(axis int, size int64) int64 {
 		return w.Kernel[axis]
 	}
 	room := size + w.Before[axis] + w.Behind[axis] - w.Dilation[axis]*(w.Kernel[axis]-1) - 1
-	if room < 0 && !w.byKernel {
+	if room < 0 && !w.ByKernel {
 		return 0
 	}
 	if w.Ceil {
@@ -154,9 +154,9 @@ func (w *Windows) Range(axis int, i, size int64) (low, high, share int64) {
 	return low, high, min(first+w.Kernel[axis], size+w.Before[axis]) - first
 }
 
-// mayBeEmpty reports whether a window of a pool can lie in the padding alone, whatever the size of the images is: one as wide
+// MayBeEmpty reports whether a window of a pool can lie in the padding alone, whatever the size of the images is: one as wide
 // as the padding beside it, or with ceil_mode the last one, which may begin up to a stride further behind the end.
-func (w *Windows) mayBeEmpty() bool {
+func (w *Windows) MayBeEmpty() bool {
 	if w.Adaptive {
 		return false
 	}
@@ -175,18 +175,18 @@ func (w *Windows) mayBeEmpty() bool {
 // Rules and kernels look at images in one order of axes. What follows moves the channels there and back; for kernels, in
 // the strides, so that no element moves.
 
-// image is the shape of an operand with channels in front: batch, channels, then spatial axes.
-func (w *Windows) image(s *shape.Shape) shape.Shape {
+// Image is the shape of an operand with channels in front: batch, channels, then spatial axes.
+func (w *Windows) Image(s *shape.Shape) shape.Shape {
 	if !w.Last {
 		return *s
 	}
 	l := shape.Layout{Shape: *s}
-	channelsFirst(&l)
+	ChannelsFirst(&l)
 	return l.Shape
 }
 
-// made is the shape of a result with the channels where the call has them.
-func (w *Windows) made(s shape.Shape) shape.Shape {
+// Result is the shape of a result with the channels where the call has them.
+func (w *Windows) Result(s shape.Shape) shape.Shape {
 	if w.Last {
 		channels := s.Dims[1]
 		copy(s.Dims[1:], s.Dims[2:s.Rank])
@@ -195,8 +195,8 @@ func (w *Windows) made(s shape.Shape) shape.Shape {
 	return s
 }
 
-// channelsFirst moves the last axis of images to axis 1.
-func channelsFirst(l *shape.Layout) {
+// ChannelsFirst moves the last axis of images to axis 1.
+func ChannelsFirst(l *shape.Layout) {
 	channels := l.Rank - 1
 	d, s := l.Dims[channels], l.Strides[channels]
 	l.Remove(channels)
@@ -205,26 +205,6 @@ func channelsFirst(l *shape.Layout) {
 }
 
 // The frames: devices see images with their channels at axis 1, wherever the call has them.
-
-// frameFirst is that of a convolution with a weight: x and the result are images.
-func frameFirst(s *Step) { frameImages(s, s.In[:1], s.Out) }
-
-// frameBoth is that of conv_weight, whose operands are images and whose result is a weight.
-func frameBoth(s *Step) { frameImages(s, s.In, nil) }
-
-// frameAll is that of pools.
-func frameAll(s *Step) { frameImages(s, s.In, s.Out) }
-
-func frameImages(s *Step, lists ...[]Ref) {
-	if i := s.Row.AttrIndex("channels_last"); s.Attrs[i].I == 0 {
-		return
-	}
-	for _, list := range lists {
-		for i := range list {
-			channelsFirst(&list[i].Layout)
-		}
-	}
-}
 
 // A transposed convolution whose stride is its kernel, as most networks have that make images larger, gives each element of an
 // image a tile of the result of its own.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,10 @@ var layers = []struct {
 	{[]string{"place", "core/status", "core/slot", "core/mapped", "core/profile", "core/text"}, nil},
 	{[]string{"core/dtype", "core/shape"}, []string{"core/dtype"}},
 	{[]string{"core/op"}, []string{"core/dtype", "core/shape"}},
-	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op"}},
+	{[]string{"core/op/rows", "core/op/describe"}, []string{"core/dtype", "core/shape", "core/op"}},
+	{[]string{"core/op/formula"}, []string{"core/dtype", "core/shape", "core/op", "core/op/rows"}},
+	{[]string{"core/op/table"}, []string{"core/op", "core/op/rows", "core/op/formula"}},
+	{[]string{"core/device"}, []string{"core/dtype", "core/shape", "core/op", "core/op/table"}},
 	{[]string{"core/graph"}, []string{"core/dtype", "core/shape", "core/op", "core/device", "core/text"}},
 	{[]string{"core/graph/graphtest"}, []string{"core/dtype", "core/shape", "core/op", "core/graph"}},
 	{[]string{"onnx"}, []string{"core/dtype", "core/shape", "core/op", "core/graph", "core/mapped", "core/text"}},
@@ -31,7 +35,7 @@ var layers = []struct {
 	{[]string{"core/holdings"}, append([]string{"core/runtime", "core/execute", "core/trace"}, runtimeBase...)},
 	{[]string{"objc", "objc/gen"}, nil},
 	{[]string{"objc/mtl", "objc/mpsgraph"}, []string{"objc", "objc/mtl"}},
-	{[]string{"kernels/metal/msl"}, []string{"core/dtype", "core/op"}},
+	{[]string{"kernels/metal/msl"}, []string{"core/dtype", "core/op", "core/op/table"}},
 	{[]string{"kernels/metal/store"}, []string{"core/device"}},
 	{[]string{"kernels/metal/gpu"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/store", "objc/...",
@@ -150,6 +154,28 @@ func TestLibraryLinksNoServer(t *testing.T) {
 	require.Contains(t, dependencies(t, "./cmd/paddle-mps", "{{.ImportPath}}"), "net/http", "the test can fail")
 }
 
+// TestTableIsFilled fails for a package that uses core/op and would find the table of operators empty, because it does not depend on
+// core/op/table, which fills it. The packages of rows themselves are below that.
+func TestTableIsFilled(t *testing.T) {
+	const op = module + "/core/op"
+	below := []string{op, op + "/rows", op + "/formula", op + "/describe"}
+	list := exec.Command("go", "list", "-test", "-f", `{{.ImportPath}},{{join .Deps ","}}`, "./...")
+	list.Dir = root
+	out, err := list.Output()
+	require.NoError(t, err)
+	checked := 0
+	for line := range strings.Lines(string(out)) {
+		deps := strings.Split(strings.TrimSpace(line), ",")
+		path, _, _ := strings.Cut(deps[0], " ") // a package built for a test has that behind its path
+		if slices.Contains(below, strings.TrimSuffix(strings.TrimSuffix(path, ".test"), "_test")) || !slices.Contains(deps[1:], op) {
+			continue
+		}
+		require.Containsf(t, deps, op+"/table", "%s uses core/op; want an import of core/op/table, or of a package that has it", deps[0])
+		checked++
+	}
+	require.Greater(t, checked, 40, "the test can fail")
+}
+
 // dependencies are what a package is linked with, each by a template of go list.
 func dependencies(t *testing.T, pkg, template string) []string {
 	t.Helper()
@@ -226,6 +252,9 @@ func TestRulesCanFail(t *testing.T) {
 		{"core/trace", "core/tape", true},
 		{"core/runtime", "kernels/host", false},
 		{"core/op", "core/device", false},
+		{"core/op", "core/op/rows", false},
+		{"core/op/rows", "core/op/formula", false},
+		{"core/device", "core/op/describe", false},
 		{"kernels/host", "core/runtime", false},
 		{"alloc", "core/runtime", false},
 		{"capi", "kernels/host", true},

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	_ "github.com/paddle-mps/paddle-mps/core/op/table" // the rows
 )
 
 // An operator is its row and its kernels: what runs operators, and what tests them all, knows kinds of

@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
 FORMULAS = [
     name
-    for file in sorted((ROOT / "core/op").glob("composites_*.go"))
+    for file in sorted((ROOT / "core/op/formula").glob("composites_*.go"))
     for name in re.findall(r"formula: *`(\w+)\(", file.read_text())
 ]
 ROWS = [name for name in FORMULAS if not TABLE[name]["numpy"] and name != "glu"]  # glu is in test_composites.py

@@ -20,7 +20,7 @@ import paddle_mps.nn.functional as F
 from paddle_mps._calls import _operators as ops
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMPOSITES = re.findall(r"formula: *`(\w+)\(", (ROOT / "core/op/composites_activation.go").read_text())
+COMPOSITES = re.findall(r"formula: *`(\w+)\(", (ROOT / "core/op/formula/composites_activation.go").read_text())
 ONE = [name for name in COMPOSITES if name not in ("prelu", "glu", "swiglu")]
 
 rng = np.random.default_rng(11)
@@ -170,7 +170,7 @@ def test_functions_of_composites_call_nothing_else():
     """A name that is a composite translates its arguments, and leaves what it computes to the row."""
     formulas = [
         name
-        for file in (ROOT / "core/op").glob("composites_*.go")
+        for file in (ROOT / "core/op/formula").glob("composites_*.go")
         for name in re.findall(r"formula: *`(\w+)\(", file.read_text())
     ]
     seen = set()

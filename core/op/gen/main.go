@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
+	_ "github.com/paddle-mps/paddle-mps/core/op/table" // the rows
 )
 
 // root is the top of the checkout, seen from core/op, where go generate runs this program.
@@ -21,7 +23,7 @@ const root = "../.."
 const locked = "core/op/testdata/ids.golden"
 
 // described is what is said of each row.
-var described = op.Descriptions()
+var described = describe.All()
 
 // outputs are the written files, by path from the top of the checkout.
 //

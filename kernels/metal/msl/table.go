@@ -3,6 +3,7 @@ package msl
 import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	_ "github.com/paddle-mps/paddle-mps/core/op/table" // the rows, which shaders are of
 )
 
 // row says how an operator is computed: an expression of x, y and z for each kind of dtype that its

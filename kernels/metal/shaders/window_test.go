@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/metaltest"
 	"github.com/paddle-mps/paddle-mps/kernels/metal/shaders"
 )
@@ -23,7 +24,7 @@ func TestWindows(t *testing.T) {
 		if row.Kind != op.Window || row.Lower != nil { // what is lowered has no shader
 			continue
 		}
-		for n, setting := range op.Descriptions()[row.Name].Settings {
+		for n, setting := range describe.All()[row.Name].Settings {
 			if n == 5 && testing.Short() {
 				continue // the largest
 			}
@@ -41,12 +42,12 @@ func TestWindows(t *testing.T) {
 }
 
 // windows tries a setting whose operands lie in some arrangement.
-func (b bench) windows(row *op.Row, setting op.Setting, arrangement string) {
+func (b bench) windows(row *op.Row, setting describe.Setting, arrangement string) {
 	b.T.Helper()
 	c := &device.Call{Attrs: attributesOf(b.T, row, setting)}
 	var infer op.Inference
 	infer.Reset(row, slices.Clone(c.Attrs))
-	for i, dims := range setting.Map()[op.OperandShapes].([][]int) {
+	for i, dims := range setting.Map()[describe.OperandShapes].([][]int) {
 		// Some indices name one place several times, all of them one of every plane.
 		d, values := dtype.Float32, metaltest.ValuesFor(row, i, dtype.Float32)
 		if row.In[i].Domain == op.Position {
@@ -75,10 +76,10 @@ func (b bench) windows(row *op.Row, setting op.Setting, arrangement string) {
 
 // attributesOf is a row's defaults with those of a setting, which has them as Go values: lists, numbers, truths, and names of
 // dtypes.
-func attributesOf(t testing.TB, row *op.Row, setting op.Setting) op.Attrs {
+func attributesOf(t testing.TB, row *op.Row, setting describe.Setting) op.Attrs {
 	at := metaltest.Attributes(row, dtype.Float32)
 	for name, value := range setting.Map() {
-		if name == op.OperandShapes {
+		if name == describe.OperandShapes {
 			continue
 		}
 		v := &at[row.AttrIndex(name)]

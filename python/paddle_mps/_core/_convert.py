@@ -212,7 +212,7 @@ def integer(name: str, value: Any) -> Any:
     return None if value is None else (name, A_INT, index(name, value))
 
 
-MOST_PARTS = 1 << 16  # tensors that one call makes or takes; see mostParts in core/op/rules_view.go
+MOST_PARTS = 1 << 16  # tensors that one call makes or takes; see mostParts in core/op/rows/rules_view.go
 
 
 def index(name: str, value: Any) -> int:

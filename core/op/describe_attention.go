@@ -1,9 +1,0 @@
-package op
-
-// Descriptions of the rows of rows_attention.go.
-
-func describedAttention() []Description {
-	return []Description{
-		{Name: "attention", Doc: "softmax(scale * query @ key.T + mask) @ value for query [batch..., heads, length, size]; a bool mask is true where a query sees a key.", Elsewhere: "tests/python/test_attention.py"},
-	}
-}

@@ -1,0 +1,136 @@
+package formula
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/rows"
+)
+
+// Functions of elements that are formulas of others. Paddle has them as functions and as methods.
+var mathComposites = composites(mathFormulas)
+
+var mathFormulas = []composite{
+	{
+		id: 370, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `lerp(x, y, weight) = x + weight * (y - x)`,
+	},
+	{
+		// x is lowered to 1 - eps and then raised to eps first, if that is above 0. Around 0.5, where the quotient is near 1 and its
+		// rounding would be all that is left, x - 0.5 is exact, and x / (1 - x) is 1 + 2 * (x - 0.5) / (1 - x). log1p of -1 would have an
+		// infinite slope.
+		id: 371, kind: op.Composed, infer: likeX, python: rows.ByHandInPlace,
+		formula: `logit(x, eps=0.0) =
+			below = where(x > 1 - eps, 1 - eps, x)
+			inside = eps > 0 ? where(below < eps, eps, below) : x
+			rest = 1 - inside
+			middle = abs(inside - 0.5) <= 0.25
+			offset = where(middle, inside - 0.5, 0)
+			where(middle, log1p(offset * 2 / rest), log(inside / rest))`,
+	},
+	{
+		// The gradient of a quotient of zeros would be nan.
+		id: 372, kind: op.Composed, infer: likeX, python: rows.ByHandInPlace,
+		formula: `sinc(x) =
+			angle = where(x == 0, 1, x * pi)
+			where(x == 0, 1, sin(angle) / angle)`,
+	},
+	{
+		id: 373, kind: op.Composed, infer: likeX, python: op.Python{Method: true, ByHand: true},
+		formula: `stanh(x, scale_a=0.67, scale_b=1.7159) = tanh(x * scale_a) * scale_b`,
+	},
+	{
+		// Numbers whose squares would overflow or underflow are scaled by a power of 2 first.
+		id: 374, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `hypot(x, y) =
+			most = maximum(abs(x), abs(y))
+			wide = is_double(most)
+			low = wide ? 2.0 ** -450 : 2.0 ** -40
+			high = wide ? 2.0 ** 500 : 2.0 ** 60
+			up = where(most < low, number(most, wide ? 2.0 ** 600 : 2.0 ** 100), number(most, 1))
+			scale = where(most > high, number(most, wide ? 2.0 ** -600 : 2.0 ** -70), up)
+			root(square(x * scale) + square(y * scale)) / scale`,
+	},
+	{
+		id: 375, kind: op.Composed, accepts: dtype.Numbers, python: rows.ByHandInPlace,
+		formula: `frac(x) = x - trunc(x)`,
+	},
+	{
+		id: 376, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `heaviside(x, y) = where(x > 0, number(x, 1), where(x == 0, y, number(x, 0)))`,
+	},
+	{
+		id: 377, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `ldexp(x, y) = x * pow(2, y)`,
+	},
+	{
+		// What nan becomes is replaced in turn where it is infinite.
+		id: 378, kind: op.Composed, accepts: dtype.SetOf(dtype.Float32, dtype.Float64), python: rows.ByHandInPlace,
+		formula: `nan_to_num(x, nan=0.0, posinf=float, neginf=float) =
+			filled = where(isnan(x), nan, x)
+			below = where(filled == inf, given(posinf) ? posinf : largest(x), filled)
+			where(below == -inf, given(neginf) ? neginf : -largest(x), below)`,
+	},
+	{
+		id: 379, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `isneginf(x) = isinf(x) & x < 0`,
+	},
+	{
+		id: 380, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `isposinf(x) = isinf(x) & x > 0`,
+	},
+	{
+		// Paddle compares with 1e-15 to spare.
+		id: 381, kind: op.Composed, python: methodByHand,
+		formula: `isclose(x, y, rtol=0.00001, atol=1e-8, equal_nan=false) =
+			same_shape(x, y)
+			apart = abs(x - y)
+			allowed = abs(y) * rtol + atol
+			close = apart <= allowed | x == y | abs(apart - allowed) <= 1e-15
+			equal_nan ? close | isnan(x) & isnan(y) : close`,
+	},
+	{
+		id: 382, kind: op.Composed, python: methodByHand,
+		formula: `allclose(x, y, rtol=0.00001, atol=1e-8, equal_nan=false) = all(isclose(x, y, rtol, atol, equal_nan))`,
+	},
+	{
+		id: 383, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `equal_all(x, y) =
+			same_shape(x, y)
+			all(x == y)`,
+	},
+	{
+		id: 384, kind: op.Composed, infer: likeX, python: methodByHand,
+		formula: `angle(x) = where(isnan(x), x, where(x < 0, number(x, pi), number(x, 0)))`,
+	},
+	{
+		id: 385, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), python: rows.ByHandInPlace,
+		formula: `lcm(x, y) =
+			common = gcd(x, y)
+			abs(floor_divide(x, where(common == 0, number(common, 1), common)) * y)`,
+	},
+	{
+		// The sign of a float is that of its bits, nan included.
+		id: 386, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `signbit(x) = is_float(x) ? bits(x) < 0 : x < 0`,
+	},
+	{
+		id: 387, kind: op.Composed, infer: likeX, python: methodByHand,
+		formula: `deg2rad(x) = x * (pi / 180)`,
+	},
+	{
+		id: 388, kind: op.Composed, infer: likeX, python: methodByHand,
+		formula: `rad2deg(x) = x * (180 / pi)`,
+	},
+	{
+		// Numbers are cast to the dtype of x first: 2.7 is 2 beside integers.
+		id: 389, kind: op.Composed, accepts: dtype.All, asFirst: true, python: rows.ByHandInPlace,
+		formula: `scale(x, factor?, scale=1.0, bias=0.0, bias_after_scale=true) =
+			times = given(factor) ? shaped(like(factor, x), number(x, 0)) : number(x, scale)
+			bias_after_scale ? x * times + number(x, bias) : (x + number(x, bias)) * times`,
+	},
+	{
+		id: 390, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `nansum(x, axis=ints, dtype=dtype, keepdim=false) =
+			sum(is_float(x) ? where(isnan(x), number(x, 0), x) : x, axis, dtype, keepdim)`,
+	},
+}

@@ -1,0 +1,263 @@
+package formula
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+)
+
+// formulaFunctions are what formulas call beside rows.
+//
+//	given(x)                 whether an operand or an attribute was given
+//	single(a)                a number as float32 has it: Paddle rounds some factors, whatever the dtype of the tensor
+//	size(x, axis), rank(x)   a dimension of x, and the number of them
+//	is_bool(x), is_double(x), is_float(x)
+//	                         whether x is of bools, of float64, of any floats
+//	largest(x)               the largest finite number of the dtype of x
+//	bits(x)                  the bits of floats as integers of their size
+//	part(x, axis, from, to)  a part of an axis, where to may be none for the end
+//	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
+//	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
+//	like(x, y)               x in the dtype of y
+//	numel(x)                 how many elements x has
+//	others(x, axis)          all axes of x but one
+//	shaped(x, y)             x in the shape of y
+//	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
+//	affine(x, w, b, axis)    x * w + b, either of which may be left out, both along an axis
+//	whole(label)             labels as int64
+//	class_of(label, kept, n) labels of int64, with 0 for those that are not kept and n, which is out of range, for negative ones
+//	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
+//	same_shape(x, y)         checks that both have one shape
+//	reduced(x, word)         the mean, the sum or all of the losses of elements
+var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
+	"affine":   affine,
+	"along":    broadcastAlong,
+	"bits":     bitsOf,
+	"class_of": classOf,
+	"given":    isGiven,
+	"is_bool":  func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
+	"is_double": func(e *evaluation, args []quantity) quantity {
+		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
+	},
+	"is_float":   func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"largest":    largestOf,
+	"like":       castLike,
+	"number":     numberLike,
+	"numel":      countElements,
+	"others":     otherAxes,
+	"part":       partOf,
+	"pick":       pickClass,
+	"places":     placesAlong,
+	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"reduced":    reduceLoss,
+	"same_shape": checkShapes,
+	"shaped":     shapeLike,
+	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
+	"size":       sizeOf,
+	"whole": func(e *evaluation, args []quantity) quantity {
+		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
+	},
+}
+
+func whole(n int64) quantity { return quantity{known: true, value: op.Value{Kind: op.Int, I: n}} }
+
+// refuse ends the formula with an error.
+func (e *evaluation) refuse(format string, args ...any) quantity {
+	if e.Err == nil {
+		e.Err = status.Errorf(status.Invalid, "[%s] %s", e.of.name, fmt.Sprintf(format, args...))
+	}
+	return quantity{known: true}
+}
+
+func bitsOf(e *evaluation, args []quantity) quantity {
+	d := map[int64]dtype.DType{2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64}[e.TypeOf(args[0].v).DType.Size()]
+	return quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(d)}}, args[0].v)}
+}
+
+func largestOf(e *evaluation, args []quantity) quantity {
+	switch e.TypeOf(args[0].v).DType {
+	case dtype.Float64:
+		return known(math.MaxFloat64)
+	case dtype.Float16:
+		return known(65504)
+	case dtype.BFloat16:
+		return known(float64(math.Float32frombits(0x7f7f0000)))
+	}
+	return known(math.MaxFloat32)
+}
+
+func otherAxes(e *evaluation, args []quantity) quantity {
+	t := quantity{known: true, value: op.Value{Kind: op.Ints}}
+	rank := int64(e.TypeOf(args[0].v).Shape.Rank)
+	for axis := range rank {
+		if axis != args[1].value.I && axis != args[1].value.I+rank {
+			t.value.Ints = append(t.value.Ints, axis)
+		}
+	}
+	return t
+}
+
+func partOf(e *evaluation, args []quantity) quantity {
+	end := int64(math.MaxInt64)
+	if args[3].value.Set() {
+		end = args[3].value.I
+	}
+	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
+	return quantity{v: e.Do(op.IDSlice, op.Attrs{op.SliceAxes: list(args[1].value.I), op.SliceStarts: list(args[2].value.I), op.SliceEnds: list(end), op.SliceSteps: list(1)}, args[0].v)}
+}
+
+func placesAlong(e *evaluation, args []quantity) quantity {
+	n := sizeOf(e, args)
+	if e.Err != nil {
+		return n
+	}
+	size := n.value.I
+	if symbol, ok := op.SymbolIn(size); ok {
+		size = symbol
+	}
+	return broadcastAlong(e, []quantity{{v: e.Range(size)}, args[0], args[1]})
+}
+
+func isGiven(e *evaluation, args []quantity) quantity {
+	if args[0].known {
+		return whether(args[0].value.Set())
+	}
+	return whether(!e.Absent(args[0].v))
+}
+
+func numberLike(e *evaluation, args []quantity) quantity {
+	return quantity{v: e.Filled(&shape.Shape{}, op.Value{Kind: op.Float, F: args[1].value.Float64()}, e.TypeOf(args[0].v).DType)}
+}
+
+func castLike(e *evaluation, args []quantity) quantity {
+	return quantity{v: e.Cast(args[0].v, e.TypeOf(args[1].v).DType)}
+}
+
+// sizeOf is a dimension, or a symbol where types alone are computed: those do not depend on what is computed with it.
+func sizeOf(e *evaluation, args []quantity) quantity {
+	s, axis := e.Shape(args[0].v), args[1].value.I
+	if axis < 0 {
+		axis += int64(s.Rank)
+	}
+	if axis < 0 || axis >= int64(s.Rank) {
+		return e.refuse("an operand has %d axes; want one at %d", s.Rank, args[1].value.I)
+	}
+	if d := s.Dims[axis]; !shape.IsSymbol(d) {
+		return whole(d)
+	}
+	return quantity{known: true, value: op.Value{Kind: op.Int, I: op.SizeAttr(s.Dims[axis])}}
+}
+
+func checkShapes(e *evaluation, args []quantity) quantity {
+	var texts []string
+	differs := false
+	first := e.Shape(args[0].v)
+	for _, t := range args {
+		s := e.Shape(t.v)
+		texts = append(texts, s.String())
+		differs = differs || op.Unlike(&first, &s)
+	}
+	if differs {
+		return e.refuse("shapes are %s; want one shape", strings.Join(texts, ", "))
+	}
+	return quantity{known: true}
+}
+
+// pickClass reads x at its own place for each label, but for one axis, where the label counts.
+func pickClass(e *evaluation, args []quantity) quantity {
+	x, label := args[0].v, args[1].v
+	s, axis := e.Shape(label), int(args[2].value.I)
+	if axis < 0 {
+		axis += s.Rank
+	}
+	in := []op.Var{x}
+	for i, n := range s.Slice() {
+		place := label
+		if i != axis {
+			line := shape.Shape{Rank: s.Rank}
+			for j := range line.Rank {
+				line.Dims[j] = 1
+			}
+			line.Dims[i] = n
+			place = e.Reshape(e.Range(n), &line)
+		}
+		in = append(in, place)
+	}
+	return quantity{v: e.Do(op.IDIndex, nil, in...)}
+}
+
+func reduceLoss(e *evaluation, args []quantity) quantity {
+	loss := args[0].v
+	switch word := args[1].value.Str(); word {
+	case "mean":
+		loss = e.Do(op.IDMean, nil, loss)
+	case "sum":
+		loss = e.Do(op.IDSum, nil, loss)
+	case "none":
+	default:
+		return e.refuse(`reduction is '%s'; want one of 'mean', 'sum', 'none'`, word)
+	}
+	return quantity{v: loss}
+}
+
+func countElements(e *evaluation, args []quantity) quantity {
+	s, n := e.Shape(args[0].v), int64(1)
+	for _, d := range s.Slice() {
+		if !shape.IsSymbol(d) { // of a size that is not known yet it matters only that there are elements
+			n *= d
+		}
+	}
+	return whole(n)
+}
+
+func shapeLike(e *evaluation, args []quantity) quantity {
+	s := e.Shape(args[1].v)
+	return quantity{v: e.Reshape(args[0].v, &s)}
+}
+
+func broadcastAlong(e *evaluation, args []quantity) quantity {
+	s := shape.Shape{Rank: e.Shape(args[1].v).Rank}
+	for i := range s.Rank {
+		s.Dims[i] = 1
+	}
+	axis := int(args[2].value.I)
+	if axis < 0 {
+		axis += s.Rank
+	}
+	if axis < 0 || axis >= s.Rank {
+		return e.refuse("an operand has %d axes; want one at %d", s.Rank, args[2].value.I)
+	}
+	line := e.Shape(args[0].v)
+	if line.Rank == 0 {
+		return args[0]
+	}
+	s.Dims[axis] = 1
+	for _, d := range line.Slice() {
+		if s.Dims[axis] *= d; shape.IsSymbol(d) {
+			s.Dims[axis] = d
+		}
+	}
+	return quantity{v: e.Reshape(args[0].v, &s)}
+}
+
+func affine(e *evaluation, args []quantity) quantity {
+	x := args[0]
+	for i, combine := range []func(x, y op.Var) op.Var{e.Multiply, e.Add} {
+		if w := args[1+i]; isGiven(e, []quantity{w}).value.I != 0 {
+			x = quantity{v: combine(x.v, broadcastAlong(e, []quantity{w, x, args[3]}).v)}
+		}
+	}
+	return x
+}
+
+func classOf(e *evaluation, args []quantity) quantity {
+	whole := func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
+	kept := e.Where(args[1].v, args[0].v, whole(0))
+	negative := e.Do(op.IDLessThan, nil, kept, whole(0))
+	return quantity{v: e.Where(negative, whole(args[2].value.I), kept)}
+}
