@@ -715,4 +715,43 @@
 /* sum(max(1 - input[y] + input[c], 0)) / classes over the labels y of a row, which end before its first -1, and all classes c that are none, reduced. */
 #define PMPS_OP_MULTI_LABEL_MARGIN_LOSS 412u
 
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, and the mean and the variance of each channel, of all elements, that it is computed with. */
+#define PMPS_OP_BATCH_NORM_TRAINING 413u
+
+/* running * momentum + batch * (1 - momentum). */
+#define PMPS_OP_MOVING_AVERAGE 414u
+
+/* The largest or the least sum of magnitudes of the columns or rows of matrices. */
+#define PMPS_OP_MATRIX_SUMS_NORM 415u
+
+/* x @ weight + bias. */
+#define PMPS_OP_LINEAR 416u
+
+/* The sums of products over the last axes; the product with x or y if that is a single number. */
+#define PMPS_OP_INNER 417u
+
+/* Kronecker's product: blocks x[i] * y, along all axes. */
+#define PMPS_OP_KRON 418u
+
+/* The sum of the diagonal over two axes, in the dtype of x. */
+#define PMPS_OP_TRACE 419u
+
+/* The covariance of the rows of x, whose columns may have weights, and a divisor of their own. */
+#define PMPS_OP_COV 420u
+
+/* Pearson's correlation coefficients of the rows of x. */
+#define PMPS_OP_CORRCOEF 421u
+
+/* The middle of the elements along an axis in order, nan if any is, and its place. */
+#define PMPS_OP_MEDIAN_ALONG 422u
+
+/* The middle of the elements along an axis that are not nan, and its place, -1 where there are none. */
+#define PMPS_OP_MEDIAN_WITHOUT_NAN 423u
+
+/* The k-th smallest element along an axis, and its place. */
+#define PMPS_OP_KTHVALUE 424u
+
+/* The rows of weight that ids name, of shape [shape of ids, features]. */
+#define PMPS_OP_EMBEDDING_ROWS 425u
+
 #endif /* PADDLEMPS_OPS_H */

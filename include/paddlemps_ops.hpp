@@ -1323,6 +1323,71 @@ inline Tensor multi_label_margin_loss(const Operand& input, const Operand& label
   return detail::Call(PMPS_OP_MULTI_LABEL_MARGIN_LOSS).with(input).with(label).give("reduction", reduction).one();
 }
 
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, and the mean and the variance of each channel, of all elements, that it is computed with. */
+inline std::vector<Tensor> batch_norm_training(const Operand& x, const Operand& weight = {}, const Operand& bias = {}, double epsilon = 1e-05, std::int64_t axis = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_BATCH_NORM_TRAINING).with(x).with(weight).with(bias).give("epsilon", epsilon).give("axis", axis).all(most);
+}
+
+/* running * momentum + batch * (1 - momentum). */
+inline Tensor moving_average(const Operand& running, const Operand& batch, double momentum = 0.9) {
+  return detail::Call(PMPS_OP_MOVING_AVERAGE).with(running).with(batch).give("momentum", momentum).one();
+}
+
+/* The largest or the least sum of magnitudes of the columns or rows of matrices. */
+inline Tensor matrix_sums_norm(const Operand& x, double p = 1, std::int64_t rows = -2, std::int64_t columns = -1, bool keepdim = false) {
+  return detail::Call(PMPS_OP_MATRIX_SUMS_NORM).with(x).give("p", p).give("rows", rows).give("columns", columns).give("keepdim", keepdim).one();
+}
+
+/* x @ weight + bias. */
+inline Tensor linear(const Operand& x, const Operand& weight, const Operand& bias = {}) {
+  return detail::Call(PMPS_OP_LINEAR).with(x).with(weight).with(bias).one();
+}
+
+/* The sums of products over the last axes; the product with x or y if that is a single number. */
+inline Tensor inner(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_INNER).with(x).with(y).one();
+}
+
+/* Kronecker's product: blocks x[i] * y, along all axes. */
+inline Tensor kron(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_KRON).with(x).with(y).one();
+}
+
+/* The sum of the diagonal over two axes, in the dtype of x. */
+inline Tensor trace(const Operand& x, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1) {
+  return detail::Call(PMPS_OP_TRACE).with(x).give("offset", offset).give("axis1", axis1).give("axis2", axis2).one();
+}
+
+/* The covariance of the rows of x, whose columns may have weights, and a divisor of their own. */
+inline Tensor cov(const Operand& x, const Operand& weights = {}, const Operand& divisor = {}, double correction = 1) {
+  return detail::Call(PMPS_OP_COV).with(x).with(weights).with(divisor).give("correction", correction).one();
+}
+
+/* Pearson's correlation coefficients of the rows of x. */
+inline Tensor corrcoef(const Operand& x) {
+  return detail::Call(PMPS_OP_CORRCOEF).with(x).one();
+}
+
+/* The middle of the elements along an axis in order, nan if any is, and its place. */
+inline std::vector<Tensor> median_along(const Operand& x, std::int64_t axis = -1, bool low = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MEDIAN_ALONG).with(x).give("axis", axis).give("low", low).all(most);
+}
+
+/* The middle of the elements along an axis that are not nan, and its place, -1 where there are none. */
+inline std::vector<Tensor> median_without_nan(const Operand& x, std::int64_t axis = -1, bool low = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MEDIAN_WITHOUT_NAN).with(x).give("axis", axis).give("low", low).all(most);
+}
+
+/* The k-th smallest element along an axis, and its place. */
+inline std::vector<Tensor> kthvalue(const Operand& x, std::int64_t k = 1, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_KTHVALUE).with(x).give("k", k).give("axis", axis).all(most);
+}
+
+/* The rows of weight that ids name, of shape [shape of ids, features]. */
+inline Tensor embedding_rows(const Operand& ids, const Operand& weight) {
+  return detail::Call(PMPS_OP_EMBEDDING_ROWS).with(ids).with(weight).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

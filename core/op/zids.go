@@ -241,6 +241,19 @@ const (
 	IDNpairLoss                    ID = 410
 	IDMultiMarginLoss              ID = 411
 	IDMultiLabelMarginLoss         ID = 412
+	IDBatchNormTraining            ID = 413
+	IDMovingAverage                ID = 414
+	IDMatrixSumsNorm               ID = 415
+	IDLinear                       ID = 416
+	IDInner                        ID = 417
+	IDKron                         ID = 418
+	IDTrace                        ID = 419
+	IDCov                          ID = 420
+	IDCorrcoef                     ID = 421
+	IDMedianAlong                  ID = 422
+	IDMedianWithoutNan             ID = 423
+	IDKthvalue                     ID = 424
+	IDEmbeddingRows                ID = 425
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -541,4 +554,21 @@ const (
 	MultiMarginLossMargin                 = 1
 	MultiMarginLossReduction              = 2
 	MultiLabelMarginLossReduction         = 0
+	BatchNormTrainingEpsilon              = 0
+	BatchNormTrainingAxis                 = 1
+	MovingAverageMomentum                 = 0
+	MatrixSumsNormP                       = 0
+	MatrixSumsNormRows                    = 1
+	MatrixSumsNormColumns                 = 2
+	MatrixSumsNormKeepdim                 = 3
+	TraceOffset                           = 0
+	TraceAxis1                            = 1
+	TraceAxis2                            = 2
+	CovCorrection                         = 0
+	MedianAlongAxis                       = 0
+	MedianAlongLow                        = 1
+	MedianWithoutNanAxis                  = 0
+	MedianWithoutNanLow                   = 1
+	KthvalueK                             = 0
+	KthvalueAxis                          = 1
 )

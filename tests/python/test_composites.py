@@ -162,6 +162,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "nansum": ({"isnan", "sum"}, set(), "on the CPU one pass tells whether there is a nan"),
     "multi_label_margin_loss": ({"logical_or"}, set(), "a check of labels"),
     "cross_entropy": (set(), {"rank - 1", "axis + 1"}, "counts of axes"),
+    "linear": ({"matmul"}, set(), "without a bias it is that, and halves stay halves"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
 }
 

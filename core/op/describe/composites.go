@@ -64,6 +64,11 @@ func describedCompositesNorm() []Description {
 		{Name: "standard_deviation", Attrs: []string{"axes; all where it is left out", "what is taken from the number of terms", keepDoc}, Doc: "The square root of variance."},
 		{Name: "mean_without_nan", Attrs: []string{"axes; all where it is left out", keepDoc}, Doc: "The mean over axes of the elements that are not nan; nan if there are none."},
 	}...)
+	list = append(list, []Description{
+		{Name: "batch_norm_training", Attrs: []string{"what is added to the variance", "that of the channels"}, Doc: "(x - mean) / sqrt(variance + epsilon) * weight + bias, and the mean and the variance of each channel, of all elements, that it is computed with."},
+		{Name: "moving_average", Attrs: []string{"the weight of what was"}, Doc: "running * momentum + batch * (1 - momentum)."},
+		{Name: "matrix_sums_norm", Attrs: []string{"1, -1, inf or -inf", "the axis of the rows", "that of the columns", keepDoc}, Doc: "The largest or the least sum of magnitudes of the columns or rows of matrices."},
+	}...)
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere
 	}
@@ -119,8 +124,27 @@ func describedCompositesProduct() []Description {
 		{Name: "tril", Attrs: []string{diagonalDoc}, Doc: "x of the matrices in the last two axes on and below a diagonal, 0 above it."},
 		{Name: "triu", Attrs: []string{diagonalDoc}, Doc: "x of the matrices in the last two axes on and above a diagonal, 0 below it."},
 		{Name: "renorm", Attrs: []string{"of the norm", "the axis", "the largest norm"}, Doc: "x with the slices along an axis scaled down to a p-norm of at most max_norm."},
+		{Name: "linear", Doc: "x @ weight + bias."},
+		{Name: "inner", Doc: "The sums of products over the last axes; the product with x or y if that is a single number."},
+		{Name: "kron", Doc: "Kronecker's product: blocks x[i] * y, along all axes."},
+		{Name: "trace", Attrs: []string{diagonalDoc, "that of the rows", "that of the columns"}, Doc: "The sum of the diagonal over two axes, in the dtype of x."},
+		{Name: "cov", Attrs: []string{"what is taken from the number of observations"}, Doc: "The covariance of the rows of x, whose columns may have weights, and a divisor of their own."},
+		{Name: "corrcoef", Doc: "Pearson's correlation coefficients of the rows of x."},
 		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
 		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
+	}
+	for i := range list {
+		list[i].Elsewhere = oraclesElsewhere
+	}
+	return list
+}
+
+func describedCompositesIndex() []Description {
+	list := []Description{
+		{Name: "median_along", Attrs: []string{"the axis, which stays with 1 element", "whether the smaller of two middle elements counts"}, Doc: "The middle of the elements along an axis in order, nan if any is, and its place."},
+		{Name: "median_without_nan", Attrs: []string{"the axis, which stays with 1 element", "whether the smaller of two middle elements counts"}, Doc: "The middle of the elements along an axis that are not nan, and its place, -1 where there are none."},
+		{Name: "kthvalue", Attrs: []string{"which, from 1", "the axis, which stays with 1 element"}, Doc: "The k-th smallest element along an axis, and its place."},
+		{Name: "embedding_rows", Doc: "The rows of weight that ids name, of shape [shape of ids, features]."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

@@ -212,7 +212,7 @@ var lossFormulas = []composite{
 		id: 411, kind: op.Composed, asFirst: true, python: functionByHand,
 		formula: `multi_margin_loss(input, label, weight?, p=1.0, margin=1.0, reduction="mean") =
 			rows = reshape(whole(label), [-1, 1])
-			safe = class_of(rows, rows == rows, size(input, 1))
+			safe = checked(rows, size(input, 1))
 			short = relu(input - pick(input, safe, 1) + margin)
 			loss = mean(p == 1 ? short : short ** p, axis=[1]) - margin ** p / size(input, 1)
 			reduced(given(weight) ? loss * index(weight, [reshape(safe, [-1])]) : loss, reduction)`,

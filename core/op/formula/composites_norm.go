@@ -114,4 +114,31 @@ var normFormulas = []composite{
 			there = like(!isnan(x), x)
 			sum(where(isnan(x), 0, x), axis=axis, keepdim=keepdim) / sum(there, axis=axis, keepdim=keepdim)`,
 	},
+	{
+		// By the statistics of each channel of a batch, which are results, too. The weight goes into the scale: a pass over x less.
+		id: 413, kind: op.Composed, asFirst: true, python: op.Python{Internal: true},
+		formula: `batch_norm_training(x, weight?, bias?, epsilon=0.00001, axis=1) -> out, mean, variance =
+			center = mean(x, axis=others(x, axis), keepdim=true)
+			centered = x - center
+			spread = square_sum(centered, axis=others(x, axis), keepdim=true) / (numel(x) / size(x, axis))
+			root = rsqrt(spread + epsilon)
+			normal = centered * (given(weight) ? root * along(weight, x, axis) : root)
+			[affine(normal, none, bias, axis), reshape(center, [-1]), reshape(spread, [-1])]`,
+	},
+	{
+		// A running statistic after another batch.
+		id: 414, kind: op.Composed, asFirst: true, python: op.Python{Internal: true},
+		formula: `moving_average(running, batch, momentum=0.9) = running * momentum + batch * (1 - momentum)`,
+	},
+	{
+		// The largest sum of magnitudes of a column (1) or of a row (inf), the least of them (-1, -inf), or the root of the summed
+		// squares (2), of matrices over two axes.
+		id: 415, kind: op.Composed, python: op.Python{Internal: true},
+		formula: `matrix_sums_norm(x, p=1.0, rows=-2, columns=-1, keepdim=false) =
+			by_column = p == 1 | p == -1
+			sums = sum(abs(x), axis=[by_column ? rows : columns], keepdim=true)
+			kept = by_column ? columns : rows
+			found = p > 0 ? max(sums, axis=[kept], keepdim=true) : min(sums, axis=[kept], keepdim=true)
+			keepdim ? found : squeeze(found, [rows, columns])`,
+	},
 }

@@ -116,4 +116,44 @@ var productFormulas = []composite{
 		id: 407, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `take_along_axis(x, indices, axis=0) = pick(x, indices, axis)`,
 	},
+	{
+		id: 416, kind: op.Composed, accepts: dtype.Numbers, python: functionByHand,
+		formula: `linear(x, weight, bias?) = given(bias) ? matmul(x, weight) + bias : matmul(x, weight)`,
+	},
+	{
+		id: 417, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `inner(x, y) =
+			products = matmul(reshape(x, [-1, size(x, -1)]), reshape(y, [-1, size(y, -1)]), false, true)
+			numel(x) == 1 | numel(y) == 1 ? x * y : reshape(products, sizes(x, 0, -1) + sizes(y, 0, -1))`,
+	},
+	{
+		// Blocks x[i] * y along all axes.
+		id: 418, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `kron(x, y) =
+			blocks = reshape(x, zipped(aligned(x, y), 1))
+			within = reshape(y, zipped(1, aligned(y, x)))
+			reshape(blocks * within, aligned(x, y) * aligned(y, x))`,
+	},
+	{
+		id: 419, kind: op.Composed, accepts: dtype.Numbers, narrow: true, python: methodByHand,
+		formula: `trace(x, offset=0, axis1=0, axis2=1) = like(sum(diagonal_of(x, offset, axis1, axis2), axis=[-1]), x)`,
+	},
+	{
+		// The covariance of rows, whose elements may have weights; their sum less the divisor's correction divides.
+		id: 420, kind: op.Composed, python: functionOfLinalg,
+		formula: `cov(x, weights?, divisor?, correction=1.0) =
+			total = sum(weights)
+			middle = given(weights) ? sum(x * weights, axis=[1], keepdim=true) / total : mean(x, axis=[1], keepdim=true)
+			centered = x - middle
+			n = size(x, 1)
+			terms = n > correction ? n - correction : 0
+			matmul(centered, given(weights) ? centered * weights : centered, false, true) / (given(divisor) ? clip(divisor, 0, none) : terms)`,
+	},
+	{
+		id: 421, kind: op.Composed, python: functionOfLinalg,
+		formula: `corrcoef(x) =
+			c = cov(x)
+			deviations = sqrt(diagonal_of(c, 0, 0, 1))
+			clip(c / unsqueeze(deviations, [1]) / unsqueeze(deviations, [0]), -1, 1)`,
+	},
 }

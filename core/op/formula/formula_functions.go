@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -21,6 +22,14 @@ import (
 //	largest(x)               the largest finite number of the dtype of x
 //	bits(x)                  the bits of floats as integers of their size
 //	part(x, axis, from, to)  a part of an axis, where to may be none for the end
+//	at(x, axis, i)           number i along an axis, which stays with 1 element
+//	sizes(x, from, to)       the dimensions of x from one to another, where to may be none for the end
+//	aligned(x, y)            the dimensions of x behind as many ones as y has more
+//	zipped(a, b)             the numbers of two lists in turn; or of one, and a number
+//	diagonal_of(x, offset, first, second)
+//	                         the diagonals of the matrices over two axes, as the last axis
+//	checked(label, n)        labels of int64, with n, which is out of range, for negative ones
+//	wide(x)                  x as float32, or as float64 where it is
 //	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
 //	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
 //	like(x, y)               x in the dtype of y
@@ -35,7 +44,19 @@ import (
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
-	"affine":   affine,
+	"affine":      affine,
+	"aligned":     alignSizes,
+	"at":          numberAlong,
+	"checked":     checkLabels,
+	"diagonal_of": diagonalOf,
+	"sizes":       sizesOf,
+	"wide": func(e *evaluation, args []quantity) quantity {
+		if e.TypeOf(args[0].v).DType == dtype.Float64 {
+			return args[0]
+		}
+		return quantity{v: e.Cast(args[0].v, dtype.Float32)}
+	},
+	"zipped":   zipSizes,
 	"along":    broadcastAlong,
 	"bits":     bitsOf,
 	"class_of": classOf,
@@ -72,6 +93,108 @@ func (e *evaluation) refuse(format string, args ...any) quantity {
 		e.Err = status.Errorf(status.Invalid, "[%s] %s", e.of.name, fmt.Sprintf(format, args...))
 	}
 	return quantity{known: true}
+}
+
+// sizes is a list of dimensions, in which a symbol is what stands for it in an attribute.
+func sizes(list []int64) quantity {
+	return quantity{known: true, value: op.Value{Kind: op.Ints, Ints: list}}
+}
+
+func dimensions(s *shape.Shape) []int64 {
+	list := slices.Clone(s.Slice())
+	for i, d := range list {
+		if shape.IsSymbol(d) {
+			list[i] = op.SizeAttr(d)
+		}
+	}
+	return list
+}
+
+func sizesOf(e *evaluation, args []quantity) quantity {
+	s := e.Shape(args[0].v)
+	list, from, to := dimensions(&s), args[1].value.I, int64(s.Rank)
+	if args[2].value.Set() {
+		to = args[2].value.I
+	}
+	for _, end := range []*int64{&from, &to} {
+		if *end < 0 {
+			*end += int64(s.Rank)
+		}
+		*end = min(max(*end, 0), int64(s.Rank))
+	}
+	return sizes(list[from:max(from, to)])
+}
+
+func alignSizes(e *evaluation, args []quantity) quantity {
+	s, more := e.Shape(args[0].v), e.Shape(args[1].v)
+	return sizes(slices.Concat(slices.Repeat([]int64{1}, max(more.Rank-s.Rank, 0)), dimensions(&s)))
+}
+
+func zipSizes(_ *evaluation, args []quantity) quantity {
+	var list []int64
+	number := func(t quantity, i int) int64 {
+		if t.value.Kind == op.Ints {
+			return t.value.Ints[i]
+		}
+		return t.value.I
+	}
+	for i := range max(len(args[0].value.Ints), len(args[1].value.Ints)) {
+		list = append(list, number(args[0], i), number(args[1], i))
+	}
+	return sizes(list)
+}
+
+func numberAlong(e *evaluation, args []quantity) quantity {
+	place := e.Filled(&shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{1}}, op.Value{Kind: op.Int, I: args[2].value.I}, dtype.Int64)
+	return quantity{v: e.Do(op.IDGather, op.Attrs{op.GatherAxis: args[1].value}, args[0].v, place)}
+}
+
+func checkLabels(e *evaluation, args []quantity) quantity {
+	number := func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
+	label := e.Cast(args[0].v, dtype.Int64)
+	return quantity{v: e.Where(e.Do(op.IDLessThan, nil, label, number(0)), number(args[1].value.I), label)}
+}
+
+func diagonalOf(e *evaluation, args []quantity) quantity {
+	x, s := args[0].v, e.Shape(args[0].v)
+	ends := [2]int64{args[2].value.I, args[3].value.I}
+	for i := range ends {
+		if ends[i] < 0 {
+			ends[i] += int64(s.Rank)
+		}
+		if ends[i] < 0 || ends[i] >= int64(s.Rank) {
+			return e.refuse("an operand has %d axes; want one at %d", s.Rank, args[2+i].value.I)
+		}
+	}
+	if ends[0] == ends[1] {
+		return e.refuse("the axes are both %d; want two different ones", ends[0])
+	}
+	var order, lead []int64
+	for axis, d := range dimensions(&s) {
+		if int64(axis) != ends[0] && int64(axis) != ends[1] {
+			order, lead = append(order, int64(axis)), append(lead, d)
+		}
+	}
+	rows, columns, offset := s.Dims[ends[0]], s.Dims[ends[1]], args[1].value.I
+	turned := e.Do(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: append(order, ends[0], ends[1])}}, x)
+	line, known := int64(0), !shape.IsSymbol(rows) && !shape.IsSymbol(columns)
+	first, step, count := int64(0), int64(1), int64(0)
+	if known {
+		line, first, step = rows*columns, max(offset, 0)+max(-offset, 0)*columns, columns+1
+		count = max(min(rows-max(-offset, 0), columns-max(offset, 0)), 0)
+	} else if line, known = e.NewSize(); !known {
+		return e.refuse("a diagonal of unknown size")
+	}
+	flat := e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(lead, line)}}, turned)
+	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
+	end := first + (count-1)*step + 1
+	if count == 0 {
+		first, end = 0, 0
+	}
+	if shape.IsSymbol(rows) || shape.IsSymbol(columns) {
+		first, end = 1, math.MaxInt64
+	}
+	return quantity{v: e.Do(op.IDSlice, op.Attrs{op.SliceAxes: list(-1), op.SliceStarts: list(first), op.SliceEnds: list(end), op.SliceSteps: list(step)}, flat)}
 }
 
 func bitsOf(e *evaluation, args []quantity) quantity {

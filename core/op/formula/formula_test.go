@@ -15,7 +15,7 @@ import (
 func init() { op.Define(slices.Concat(rows.All, All)) } // as package table does, which imports this one
 
 // allFormulas are the formulas of all files composites_*.go.
-var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas}
+var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas}
 
 // texts is a calculator that writes calls down.
 type texts struct {
@@ -68,7 +68,7 @@ func written(text string, at ...op.Value) string {
 	if c.Err != nil {
 		return c.Err.Error()
 	}
-	return t.values[out]
+	return t.values[out[0]]
 }
 
 func TestFormulas(t *testing.T) {

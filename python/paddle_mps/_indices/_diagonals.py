@@ -215,9 +215,7 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     x = tensor(x, "trace", "x")
     if meta(x).dtype is _dtype.bool_:
         raise UnsupportedError("[trace] x is bool; want numbers")
-    first, second = plane("trace", len(meta(x).shape), axis1, axis2)
-    added = added_up(line(x, offset, first, second), -1)
-    return added if meta(added).dtype is meta(x).dtype else _operators.cast(added, meta(x).dtype)
+    return _operators.trace(x, index("offset", offset), *plane("trace", len(meta(x).shape), axis1, axis2))
 
 
 @renamed(input="x", diagonal="offset")
@@ -304,7 +302,13 @@ def complex_triangle(row: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return cut
 
 
-_complex.COMPOSITES.update(tril=complex_triangle(_operators.tril), triu=complex_triangle(_operators.triu))
+def complex_trace(x: Tensor, offset: int, axis1: int, axis2: int) -> Tensor:
+    return added_up(line(x, offset, axis1, axis2), -1)
+
+
+_complex.COMPOSITES.update(
+    trace=complex_trace, tril=complex_triangle(_operators.tril), triu=complex_triangle(_operators.triu)
+)
 
 
 @renamed(input="x")

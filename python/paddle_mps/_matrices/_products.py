@@ -102,13 +102,12 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """
     x, y = tensor(x, "inner", "x"), tensor(y, "inner", "y")
     if meta(x).numel == 1 or meta(y).numel == 1:
-        return _operators.multiply(x, y)
+        return _operators.inner(x, y)
     left, right = meta(x).shape, meta(y).shape
     if not left or not right or left[-1] != right[-1]:
         raise ValueError(f"[inner] shapes are {list(left)} and {list(right)}; want last axes of one length")
     of_one_dtype("inner", x, y)
-    rows, columns = reshaped(x, [math.prod(left[:-1]), left[-1]]), reshaped(y, [math.prod(right[:-1]), right[-1]])
-    return reshaped(_operators.matmul(rows, columns, False, True), [*left[:-1], *right[:-1]])
+    return _operators.inner(x, y)
 
 
 @renamed(input="x", vec2="y")
@@ -161,13 +160,8 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Raises:
         ValueError: an operand is no tensor, or dtypes differ.
     """
-    left, right = meta(tensor(x, "kron", "x")).shape, meta(tensor(y, "kron", "y")).shape
-    of_one_dtype("kron", x, y)
-    rank = max(len(left), len(right))
-    left, right = (1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right
-    blocks = reshaped(x, [d for n in left for d in (n, 1)])
-    within = reshaped(y, [d for n in right for d in (1, n)])
-    return reshaped(_operators.multiply(blocks, within), [n * m for n, m in zip(left, right)])
+    of_one_dtype("kron", tensor(x, "kron", "x"), tensor(y, "kron", "y"))
+    return _operators.kron(x, y)
 
 
 def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
@@ -481,6 +475,23 @@ def complex_outer(x: Tensor, y: Tensor) -> Tensor:
     return _operators.multiply(reshaped(x, [meta(x).numel, 1]), reshaped(y, [1, meta(y).numel]))
 
 
+def complex_inner(x: Tensor, y: Tensor) -> Tensor:
+    if meta(x).numel == 1 or meta(y).numel == 1:
+        return _operators.multiply(x, y)
+    left, right = meta(x).shape, meta(y).shape
+    rows, columns = reshaped(x, [math.prod(left[:-1]), left[-1]]), reshaped(y, [math.prod(right[:-1]), right[-1]])
+    return reshaped(_operators.matmul(rows, columns, False, True), [*left[:-1], *right[:-1]])
+
+
+def complex_kron(x: Tensor, y: Tensor) -> Tensor:
+    left, right = meta(x).shape, meta(y).shape
+    rank = max(len(left), len(right))
+    left, right = (1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right
+    blocks = reshaped(x, [d for n in left for d in (n, 1)])
+    within = reshaped(y, [d for n in right for d in (1, n)])
+    return reshaped(_operators.multiply(blocks, within), [n * m for n, m in zip(left, right)])
+
+
 def complex_cross(x: Tensor, y: Tensor, axis: int) -> Tensor:
     a, b = unbind(x, axis), unbind(y, axis)
     return stack([a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)], axis)
@@ -497,7 +508,13 @@ def complex_diff(x: Tensor, axis: int) -> Tensor:
 
 
 _complex.COMPOSITES.update(
-    dot=complex_dot, outer=complex_outer, cross=complex_cross, cdist=complex_cdist, diff=complex_diff
+    dot=complex_dot,
+    inner=complex_inner,
+    kron=complex_kron,
+    outer=complex_outer,
+    cross=complex_cross,
+    cdist=complex_cdist,
+    diff=complex_diff,
 )
 
 

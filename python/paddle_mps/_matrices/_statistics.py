@@ -314,10 +314,7 @@ def matrix_norm(
         return rounded(singular_norm(wide, p, rows, columns, keepdim), x)
     if not isinstance(p, (int, float)) or p not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"[matrix_norm] p is {p!r}; want 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
-    summed, compared = (rows, columns) if abs(p) == 1 else (columns, rows)
-    sums = _operators.sum(_operators.abs(wide), summed, None, True)
-    result = (_operators.max if p > 0 else _operators.min)(sums, compared, True)
-    return rounded(result if keepdim else _operators.squeeze(result, (rows, columns)), x)
+    return rounded(_operators.matrix_sums_norm(wide, float(p), rows, columns, keepdim), x)
 
 
 def singular_norm(x: Tensor, p: Any, rows: int, columns: int, keepdim: bool) -> Tensor:
