@@ -44,6 +44,9 @@ var homonyms = map[string]string{
 	"kernels/metal/shaders/random.go normal":        "a function of a shader",
 	"kernels/metal/shaders/random.go randint":       "a function of a shader",
 	"python/paddle_mps/selftest/suite.py index":     "the kind of operators",
+	"capi/trace.go trace":                           "a function that becomes a program",
+	"core/trace/histories.go trace":                 "likewise",
+	"core/trace/trace.go trace":                     "likewise",
 	"python/paddle_mps/selftest/tolerance.py scale": "what roundings are relative to",
 }
 
