@@ -780,3 +780,17 @@ def test_losses_of_classes_are_saved_for_any_batch(tmp_path: Any) -> None:
     for n in (1, 2, 5):
         x, label = paddle.to_tensor(floats(n, 3).astype("float32")), paddle.to_tensor(rng.integers(0, 3, n))
         np.testing.assert_array_equal(loaded(x, label).numpy(), F.nll_loss(x, label).numpy())
+
+
+def test_later_errors_name_the_function_that_was_called() -> None:
+    """A row that is a part of a function is no name that a program knows."""
+    x, mean, variance = paddle.ones([2, 3]), paddle.zeros([3]), paddle.ones([3])
+    x.stop_gradient = False
+    result = F.batch_norm(x, mean, variance)
+    mean.add_(paddle.ones([3]))
+    with pytest.raises(paddle.autograd.GradientError, match=r"\[batch_norm\] its operand .* was changed in place"):
+        result.sum().backward()
+    result = paddle.var(x)
+    result.backward()
+    with pytest.raises(paddle.autograd.GradientError, match=r"\[var\] a backward pass has gone through"):
+        result.backward()

@@ -101,7 +101,7 @@ var lossFormulas = []composite{
 	},
 	{
 		// The logarithms are at least -100, and least is the bound of the gradient's divisor.
-		id: 332, kind: op.Composed, python: op.Python{Internal: true},
+		id: 332, kind: op.Composed, python: op.Python{Internal: true, PartOf: "binary_cross_entropy"},
 		formula: `binary_cross_entropy_loss(input, label, weight?, least=1e-12, reduction="mean") =
 			same_shape(input, label)
 			loss = binary_cross_entropy(input, label, least)

@@ -59,7 +59,7 @@ var productFormulas = []composite{
 	},
 	{
 		// The areas below y between neighbours. Places are of the shape of y, or a line along the axis.
-		id: 398, kind: op.Composed, python: op.Python{Internal: true},
+		id: 398, kind: op.Composed, python: op.Python{Internal: true, PartOf: "trapezoid"},
 		formula: `trapezoid_areas(y, x?, spacing?, dx=1.0, axis=-1) =
 			sums = part(y, axis, 1, none) + part(y, axis, 0, -1)
 			at = rank(x) == rank(y) ? axis : 0
