@@ -75,6 +75,10 @@ var layers = []struct {
 	{[]string{"kernels", "kernels/host", "kernels/host/blas"}, []string{
 		"alloc", "core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels/...",
 	}},
+	{[]string{"tritonlang/layout", "tritonlang/ttir", "tritonlang/report"}, nil},
+	{[]string{"tritonlang/clean", "tritonlang/tree"}, []string{"tritonlang/ttir"}},
+	{[]string{"tritonlang/plan"}, []string{"tritonlang/layout", "tritonlang/ttir"}},
+	{[]string{"tritonlang/emit"}, []string{"tritonlang/layout", "tritonlang/plan", "tritonlang/report", "tritonlang/tree", "tritonlang/ttir"}},
 	{[]string{"tritonlang", "tritonlang/..."}, []string{"tritonlang/..."}},
 	{[]string{"serve/modelconfig", "serve/batching"}, nil},
 	{[]string{"serve/tensors"}, []string{"core/dtype"}},
@@ -275,6 +279,8 @@ func TestRulesCanFail(t *testing.T) {
 		{"kernels/host/vec/maths", "kernels/host/vec/rownorm", false},
 		{"kernels/host/vec/gemm", "kernels/host/vec/lowprec", false},
 		{"core/dtype", "core/shape", false},
+		{"tritonlang/plan", "tritonlang/emit", false},
+		{"tritonlang/plan", "tritonlang/tree", false},
 	} {
 		may, known := allowed(c.from)
 		require.True(t, known)

@@ -1,4 +1,4 @@
-package emit
+package tree
 
 import (
 	"maps"
@@ -14,48 +14,48 @@ import (
 // Where a barrier is needed follows from the tree: between a write and a read of the same bytes, and between a read and a
 // write, on every path through conditions and around loops. Nothing else emits one, but the program's own barriers.
 
-// area is a part of the pool, in use from the first touch to the last.
-type area struct {
-	name, ctype   string
-	bytes, offset int
+// Area is a part of the pool, in use from the first touch to the last.
+type Area struct {
+	Name, CType   string
+	Bytes, offset int
 	// Touches.
 	first, last int
 }
 
-// effect is what a touch does.
-type effect struct {
+// Effect is what a touch does.
+type Effect struct {
 	// Of the area.
-	reads, writes bool
+	Reads, Writes bool
 	// device memory
 	// Writes it.
-	stores bool
+	Stores bool
 	// Reads it.
-	loads bool
+	Loads bool
 	// What was written before is to be seen by other programs.
-	release bool
+	Release bool
 	// What is read later is what other programs have released.
-	acquire bool
+	Acquire bool
 	// Several threads load the same elements, of which one stores what is made of them.
-	shared bool
+	Shared bool
 	// The argument that the pointer comes from; "" if unknown.
-	root string
+	Root string
 	// The program's own barrier.
-	everyone bool
+	Everyone bool
 }
 
-// mostThreadgroup is how much threadgroup memory every GPU from family Apple7 on has.
-const mostThreadgroup = 32 << 10
+// MostThreadgroup is how much threadgroup memory every GPU from family Apple7 on has.
+const MostThreadgroup = 32 << 10
 
 // softPool is how much the pool may grow only to save barriers.
 const softPool = 4 << 10
 
-// lay gives areas their places, and answers the size of the pool.
-func lay(areas []*area) (int, error) {
+// PlaceAreas gives areas their places, and answers the size of the pool.
+func PlaceAreas(areas []*Area) (int, error) {
 	size, before := 0, 0
 	for i, a := range areas {
 		// Behind the area before, if that keeps the pool small.
-		soft := before + a.bytes
-		var live []*area
+		soft := before + a.Bytes
+		var live []*Area
 		for _, b := range areas[:i] {
 			if b.last >= a.first {
 				live = append(live, b)
@@ -66,19 +66,19 @@ func lay(areas []*area) (int, error) {
 			for at := 0; !place(a, at, live); at += 16 {
 			}
 		}
-		before = a.offset + a.bytes
+		before = a.offset + a.Bytes
 		size = max(size, before)
 	}
-	if size > mostThreadgroup {
-		return 0, &ttir.OutOfResources{Name: "shared memory", Required: size, Limit: mostThreadgroup}
+	if size > MostThreadgroup {
+		return 0, &ttir.OutOfResources{Name: "shared memory", Required: size, Limit: MostThreadgroup}
 	}
 	return size, nil
 }
 
 // place puts an area somewhere, unless areas that are in use lie there.
-func place(a *area, at int, live []*area) bool {
+func place(a *Area, at int, live []*Area) bool {
 	for _, b := range live {
-		if at < b.offset+b.bytes && b.offset < at+a.bytes {
+		if at < b.offset+b.Bytes && b.offset < at+a.Bytes {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func place(a *area, at int, live []*area) bool {
 
 // pending is what has happened since the last barrier.
 type pending struct {
-	reads, writes map[*area]bool
+	reads, writes map[*Area]bool
 	// Roots from which several threads have loaded the same elements.
 	shared map[string]bool
 	// Device memory was written.
@@ -99,7 +99,7 @@ type pending struct {
 
 // newPending is the state behind a barrier: nothing is pending.
 func newPending() *pending {
-	return &pending{reads: map[*area]bool{}, writes: map[*area]bool{}, shared: map[string]bool{}}
+	return &pending{reads: map[*Area]bool{}, writes: map[*Area]bool{}, shared: map[string]bool{}}
 }
 
 // copy is the state on another path.
@@ -127,9 +127,9 @@ func (p *pending) size() int {
 }
 
 // overlaps reports whether an area shares bytes with one of a set.
-func overlaps(all map[*area]bool, a *area) bool {
+func overlaps(all map[*Area]bool, a *Area) bool {
 	for b := range all {
-		if a.offset < b.offset+b.bytes && b.offset < a.offset+a.bytes {
+		if a.offset < b.offset+b.Bytes && b.offset < a.offset+a.Bytes {
 			return true
 		}
 	}
@@ -137,42 +137,42 @@ func overlaps(all map[*area]bool, a *area) bool {
 }
 
 // needs is the memory that a barrier before an effect must order: bits of mem_threadgroup and mem_device.
-func (p *pending) needs(n *node) (pool, device bool) {
-	e := n.effect
-	if n.area != nil {
-		pool = e.reads && overlaps(p.writes, n.area) || e.writes && (overlaps(p.reads, n.area) || overlaps(p.writes, n.area))
+func (p *pending) needs(n *Node) (pool, device bool) {
+	e := n.Effect
+	if n.Area != nil {
+		pool = e.Reads && overlaps(p.writes, n.Area) || e.Writes && (overlaps(p.reads, n.Area) || overlaps(p.writes, n.Area))
 	}
 	// A lock that is released shows what was stored under it; a lock that was taken is asked before
 	// what it guards.
-	device = e.release && p.stored || (e.loads || e.stores) && p.acquired
+	device = e.Release && p.stored || (e.Loads || e.Stores) && p.acquired
 	// Another thread may still have to load what is stored here.
-	if e.stores && len(p.shared) > 0 && (e.root == "" || p.shared[e.root] || p.shared[""]) {
+	if e.Stores && len(p.shared) > 0 && (e.Root == "" || p.shared[e.Root] || p.shared[""]) {
 		device = true
 	}
-	if e.everyone {
+	if e.Everyone {
 		return true, true
 	}
 	return pool, device
 }
 
 // after notes an effect.
-func (p *pending) after(n *node) {
-	e := n.effect
-	if e.reads {
-		p.reads[n.area] = true
+func (p *pending) after(n *Node) {
+	e := n.Effect
+	if e.Reads {
+		p.reads[n.Area] = true
 	}
-	if e.writes {
-		p.writes[n.area] = true
+	if e.Writes {
+		p.writes[n.Area] = true
 	}
-	if e.shared {
-		p.shared[e.root] = true
+	if e.Shared {
+		p.shared[e.Root] = true
 	}
-	p.stored = p.stored || e.stores
-	p.acquired = p.acquired || e.acquire
+	p.stored = p.stored || e.Stores
+	p.acquired = p.acquired || e.Acquire
 }
 
-// synchronize adds the barriers that are needed; it answers the tree with them, and counts them.
-func synchronize(all []*node) (out []*node, count int) {
+// Synchronize adds the barriers that are needed; it answers the tree with them, and counts them.
+func Synchronize(all []*Node) (out []*Node, count int) {
 	s := &syncer{insert: true}
 	out = s.flow(all, newPending())
 	return out, s.count
@@ -186,15 +186,15 @@ type syncer struct {
 }
 
 // flow goes through statements, and changes what is pending.
-func (s *syncer) flow(all []*node, p *pending) (out []*node) {
+func (s *syncer) flow(all []*Node, p *pending) (out []*Node) {
 	// Touches since the last statement: what they stand for is still to come, behind a barrier that a later one asks for.
-	var ahead []*node
+	var ahead []*Node
 	for _, n := range all {
-		if n.kind != touch && n.kind != open {
+		if n.Kind != TouchMemory && n.Kind != OpenArea {
 			ahead = nil
 		}
-		switch n.kind {
-		case touch:
+		switch n.Kind {
+		case TouchMemory:
 			pool, device := p.needs(n)
 			if pool || device {
 				// A barrier orders what all threads have done before it, whatever memory it names; naming it makes that seen.
@@ -202,7 +202,7 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 				if device {
 					flags = "mem_flags::mem_device | mem_flags::mem_threadgroup"
 				}
-				out = append(out, &node{kind: barrier, text: flags, where: n.where})
+				out = append(out, &Node{Kind: Barrier, Text: flags, Where: n.Where})
 				// A barrier is one in execution for everything, but it makes only the memory seen that it names.
 				clean := newPending()
 				if !device {
@@ -218,9 +218,9 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 			}
 			p.after(n)
 			ahead = append(ahead, n)
-		case block:
+		case Block:
 			s.branch(n, p)
-		case leave:
+		case Leave:
 			s.exits[len(s.exits)-1].merge(p)
 		}
 		out = append(out, n)
@@ -229,63 +229,63 @@ func (s *syncer) flow(all []*node, p *pending) (out []*node) {
 }
 
 // branch goes through a condition or loop. What a loop's end leaves pending is pending at its beginning.
-func (s *syncer) branch(n *node, p *pending) {
+func (s *syncer) branch(n *Node, p *pending) {
 	before := p.copy()
 	// What the end of the body leaves pending, found by walks that insert nothing. With more pending at its beginning barriers
 	// move, and leave other things pending at its end: the walks go on until nothing is new.
-	if n.again {
+	if n.Again {
 		for known := -1; known < p.size(); {
 			known = p.size()
 			dry := &syncer{exits: []*pending{newPending()}}
 			around := p.copy()
-			dry.flow(n.body, around)
+			dry.flow(n.Body, around)
 			p.merge(around)
 		}
 		s.exits = append(s.exits, newPending())
 	}
 	other := before.copy()
-	body := s.flow(n.body, p)
-	if n.again {
+	body := s.flow(n.Body, p)
+	if n.Again {
 		p.merge(s.exits[len(s.exits)-1])
 		s.exits = s.exits[:len(s.exits)-1]
 	}
-	if n.other != nil {
-		rest := s.flow(n.other, other)
+	if n.Other != nil {
+		rest := s.flow(n.Other, other)
 		if s.insert {
-			n.other = rest
+			n.Other = rest
 		}
 	}
 	if s.insert {
-		n.body = body
+		n.Body = body
 	}
 	// The body may be left out: then what was pending before still is.
-	if n.may || n.other != nil {
+	if n.May || n.Other != nil {
 		p.merge(other)
 	}
 }
 
-// measure finds where areas are in use: the order of touches, where a loop's end counts for all areas that the loop uses
+// Measure finds where areas are in use: the order of touches, where a loop's end counts for all areas that the loop uses
 // and that were opened before it.
-func measure(all []*node) (areas []*area) {
-	seen := map[*area]bool{}
+func Measure(all []*Node) (areas []*Area) {
+	seen := map[*Area]bool{}
 	now := 0
-	var walk func([]*node)
-	walk = func(list []*node) {
+	var walk func([]*Node)
+	walk = func(list []*Node) {
 		for _, n := range list {
 			now++
-			if n.area != nil && (n.kind == open || n.kind == touch) {
-				if !seen[n.area] {
-					seen[n.area] = true
-					n.area.first = now
-					areas = append(areas, n.area)
+			if n.Area != nil && (n.Kind == OpenArea || n.Kind == TouchMemory) {
+				if !seen[n.Area] {
+					seen[n.Area] = true
+					n.Area.first = now
+					areas = append(areas, n.Area)
 				}
-				n.area.last = now
+				n.Area.last = now
 			}
 			from := now
-			walk(n.body)
-			walk(n.other)
+			walk(n.Body)
+			walk(n.Other)
 			// An area from outside of a loop is in use until the loop ends.
-			if n.again {
+			if n.Again {
 				for _, a := range areas {
 					if a.first < from && a.last >= from {
 						a.last = now

@@ -12,7 +12,7 @@
 // so that 4 floats may be loaded at once. With a mask `%o < splat %n` the facts of the comparison say whether all 4 elements
 // have one answer, which they have if n is a multiple of 4.
 
-package emit
+package plan
 
 import (
 	"strconv"
@@ -23,12 +23,12 @@ import (
 
 // fact is what is known of a tensor of integers or pointers along each dimension; of a scalar, along one of size 1.
 //
-// Along a dimension values come in runs: contig says how many follow each other by steps of 1, beginning at multiples of
-// contig; same how many are equal; div what divides the first of each run (of pointers: in bytes). All are powers of two.
+// Along a dimension values come in runs: Contiguous says how many follow each other by steps of 1, beginning at multiples of
+// that; Equal how many are equal; Divisor what divides the first of each run (of pointers: in bytes). All are powers of two.
 type fact struct {
-	contig, same, div []int
+	Contiguous, Equal, Divisor []int
 	// The value, where all elements are equal and it is constant.
-	known *int64
+	Known *int64
 	// No element is negative, as signed numbers are read, if nothing overflows.
 	natural bool
 }
@@ -39,7 +39,7 @@ const mostDiv = 1 << 30
 // blank is the fact that nothing is known.
 func blank(t *ttir.Type) fact {
 	n := max(1, len(t.Shape))
-	return fact{contig: ones(n), same: ones(n), div: ones(n)}
+	return fact{Contiguous: ones(n), Equal: ones(n), Divisor: ones(n)}
 }
 
 // ones is a list of n times 1.
@@ -69,12 +69,12 @@ func power(n int64) int {
 
 // every is what divides all elements along a dimension, not only the first of each run.
 func (f fact) every(d int) int {
-	for _, c := range f.contig {
+	for _, c := range f.Contiguous {
 		if c > 1 {
 			return 1
 		}
 	}
-	return f.div[d]
+	return f.Divisor[d]
 }
 
 // facts analyses a function's integers and pointers. Values that a loop carries begin with what is known before the loop,
@@ -93,7 +93,7 @@ func analyse(f *ttir.Func) *facts {
 		k := blank(v.Type)
 		for _, attr := range f.ParamAttrs[i] {
 			if attr.Name == "tt.divisibility" && len(attr.Value.Ints) == 1 {
-				k.div[0] = power(attr.Value.Ints[0])
+				k.Divisor[0] = power(attr.Value.Ints[0])
 			}
 		}
 		a.of[v] = k
@@ -107,8 +107,8 @@ func analyse(f *ttir.Func) *facts {
 	return a
 }
 
-// get is what is known of a value so far.
-func (a *facts) get(v *ttir.Value) fact {
+// Of is what is known of a value so far.
+func (a *facts) Of(v *ttir.Value) fact {
 	if k, ok := a.of[v]; ok {
 		return k
 	}
@@ -131,8 +131,8 @@ func (a *facts) op(o *ttir.Op) {
 		b := o.Regions[0].Blocks[0]
 		i := blank(b.Args[0].Type)
 		// The induction variable goes from the lower bound by steps: what divides both divides it.
-		i.div[0] = min(a.get(o.Operands[0]).div[0], a.get(o.Operands[2]).div[0])
-		i.natural = a.get(o.Operands[0]).natural
+		i.Divisor[0] = min(a.Of(o.Operands[0]).Divisor[0], a.Of(o.Operands[2]).Divisor[0])
+		i.natural = a.Of(o.Operands[0]).natural
 		a.of[b.Args[0]] = i
 		a.carry(b.Args[1:], o.Operands[3:])
 		a.region(o.Regions[0])
@@ -172,10 +172,10 @@ func (a *facts) assume(o *ttir.Op) {
 	if o == nil || o.Name != "arith.cmpi" {
 		return
 	}
-	x, y := o.Operands[0], a.get(o.Operands[1])
-	if least := map[string]int64{"sge": 0, "sgt": -1}; y.known != nil {
-		if n, ok := least[o.Word("predicate")]; ok && *y.known >= n {
-			k := a.get(x)
+	x, y := o.Operands[0], a.Of(o.Operands[1])
+	if least := map[string]int64{"sge": 0, "sgt": -1}; y.Known != nil {
+		if n, ok := least[o.Word("predicate")]; ok && *y.Known >= n {
+			k := a.Of(x)
 			k.natural = true
 			a.of[x] = k
 		}
@@ -186,17 +186,17 @@ func (a *facts) assume(o *ttir.Op) {
 func (a *facts) carry(to, from []*ttir.Value) {
 	for i, v := range to {
 		old, seen := a.of[v]
-		now := a.get(from[i])
+		now := a.Of(from[i])
 		// The first value is taken as it is. It is not constant, even if it was.
 		if !seen {
-			a.of[v] = fact{now.contig, now.same, now.div, nil, now.natural}
+			a.of[v] = fact{now.Contiguous, now.Equal, now.Divisor, nil, now.natural}
 			a.changed = true
 			continue
 		}
-		k := fact{least(old.contig, now.contig), least(old.same, now.same), least(old.div, now.div), nil, old.natural && now.natural}
+		k := fact{least(old.Contiguous, now.Contiguous), least(old.Equal, now.Equal), least(old.Divisor, now.Divisor), nil, old.natural && now.natural}
 		a.changed = a.changed || k.natural != old.natural
-		for d := range k.contig {
-			if k.contig[d] != old.contig[d] || k.same[d] != old.same[d] || k.div[d] != old.div[d] {
+		for d := range k.Contiguous {
+			if k.Contiguous[d] != old.Contiguous[d] || k.Equal[d] != old.Equal[d] || k.Divisor[d] != old.Divisor[d] {
 				a.changed = true
 			}
 		}
@@ -215,7 +215,7 @@ func least(x, y []int) []int {
 
 // hint applies tt.divisibility, tt.contiguity and tt.constancy, which the program promises.
 func (a *facts) hint(o *ttir.Op, k *fact) {
-	for name, list := range map[string][]int{"tt.divisibility": k.div, "tt.contiguity": k.contig, "tt.constancy": k.same} {
+	for name, list := range map[string][]int{"tt.divisibility": k.Divisor, "tt.contiguity": k.Contiguous, "tt.constancy": k.Equal} {
 		v, ok := o.Attr(name)
 		if !ok {
 			continue
@@ -241,9 +241,9 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 		k := blank(o.Results[0].Type)
 		all, _ := ttir.Literal(o)
 		if len(all) == 1 && o.Results[0].Type.IsInt(0) {
-			k.known, k.natural = &all[0].Int, all[0].Int >= 0
-			for d := range k.same {
-				k.same[d], k.div[d] = size(o.Results[0].Type, d), power(all[0].Int)
+			k.Known, k.natural = &all[0].Int, all[0].Int >= 0
+			for d := range k.Equal {
+				k.Equal[d], k.Divisor[d] = size(o.Results[0].Type, d), power(all[0].Int)
 			}
 		}
 		return k
@@ -254,30 +254,30 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	},
 	// All elements are the scalar.
 	"tt.splat": func(a *facts, o *ttir.Op) fact {
-		k, from := blank(o.Results[0].Type), a.get(o.Operands[0])
-		for d := range k.same {
-			k.same[d], k.div[d] = o.Results[0].Type.Shape[d], from.div[0]
+		k, from := blank(o.Results[0].Type), a.Of(o.Operands[0])
+		for d := range k.Equal {
+			k.Equal[d], k.Divisor[d] = o.Results[0].Type.Shape[d], from.Divisor[0]
 		}
-		k.known, k.natural = from.known, from.natural
+		k.Known, k.natural = from.Known, from.natural
 		return k
 	},
 	// Along the new dimension there is one element.
 	"tt.expand_dims": func(a *facts, o *ttir.Op) fact {
-		from, axis := a.get(o.Operands[0]), o.Int("axis", 0)
+		from, axis := a.Of(o.Operands[0]), o.Int("axis", 0)
 		insert := func(list []int, n int) []int {
 			out := append([]int{}, list[:axis]...)
 			return append(append(out, n), list[axis:]...)
 		}
-		return fact{insert(from.contig, 1), insert(from.same, 1), insert(from.div, from.every(0)), from.known, from.natural}
+		return fact{insert(from.Contiguous, 1), insert(from.Equal, 1), insert(from.Divisor, from.every(0)), from.Known, from.natural}
 	},
 	// Along a dimension that grows, all elements are the same.
 	"tt.broadcast": func(a *facts, o *ttir.Op) fact {
-		from, t := a.get(o.Operands[0]), o.Results[0].Type
-		k := fact{append([]int{}, from.contig...), append([]int{}, from.same...), append([]int{}, from.div...), from.known, from.natural}
+		from, t := a.Of(o.Operands[0]), o.Results[0].Type
+		k := fact{append([]int{}, from.Contiguous...), append([]int{}, from.Equal...), append([]int{}, from.Divisor...), from.Known, from.natural}
 		// All elements along a new dimension are one element of the operand.
 		for d := range t.Shape {
 			if o.Operands[0].Type.Shape[d] != t.Shape[d] {
-				k.same[d], k.contig[d] = t.Shape[d], 1
+				k.Equal[d], k.Contiguous[d] = t.Shape[d], 1
 			}
 		}
 		return k
@@ -286,7 +286,7 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	"arith.subi": func(a *facts, o *ttir.Op) fact { return a.sum(o, 1, true) },
 	// Offsets count in elements, divisors of pointers in bytes.
 	"tt.addptr": func(a *facts, o *ttir.Op) fact {
-		return a.sum(o, byteSize(o.Operands[0].Type.Element().Elem), false)
+		return a.sum(o, o.Operands[0].Type.Element().Elem.ByteSize(), false)
 	},
 	"arith.muli":       (*facts).product,
 	"arith.shli":       (*facts).product,
@@ -298,26 +298,26 @@ var factRules = map[string]func(*facts, *ttir.Op) fact{
 	"arith.andi":       (*facts).logic,
 	"arith.ori":        (*facts).logic,
 	"arith.xori":       (*facts).logic,
-	"arith.extsi":      func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"arith.extsi":      func(a *facts, o *ttir.Op) fact { return a.Of(o.Operands[0]) },
 	"arith.extui":      (*facts).widen,
-	"arith.index_cast": func(a *facts, o *ttir.Op) fact { return a.get(o.Operands[0]) },
+	"arith.index_cast": func(a *facts, o *ttir.Op) fact { return a.Of(o.Operands[0]) },
 	"tt.bitcast":       (*facts).cast,
 	"arith.minsi":      (*facts).uniform,
 	"arith.maxsi":      (*facts).uniform,
 	"arith.select":     (*facts).choose,
 	// Dimensions change places.
 	"tt.trans": func(a *facts, o *ttir.Op) fact {
-		from, k := a.get(o.Operands[0]), blank(o.Results[0].Type)
+		from, k := a.Of(o.Operands[0]), blank(o.Results[0].Type)
 		order, _ := o.Attr("order")
 		for d, s := range order.Ints {
-			k.contig[d], k.same[d], k.div[d] = from.contig[s], from.same[s], from.div[s]
+			k.Contiguous[d], k.Equal[d], k.Divisor[d] = from.Contiguous[s], from.Equal[s], from.Divisor[s]
 		}
-		k.known, k.natural = from.known, from.natural
+		k.Known, k.natural = from.Known, from.natural
 		return k
 	},
 	"tt.reshape": func(a *facts, o *ttir.Op) fact {
 		k := blank(o.Results[0].Type)
-		k.natural = a.get(o.Operands[0]).natural
+		k.natural = a.Of(o.Operands[0]).natural
 		return k
 	},
 	"tt.get_program_id":   counts,
@@ -333,89 +333,89 @@ func counts(_ *facts, o *ttir.Op) fact {
 
 // sum is the rule of a sum, whose second operand counts in units of some bytes, and of a difference.
 func (a *facts) sum(o *ttir.Op, unit int, minus bool) fact {
-	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
-	for d := range k.contig {
+	x, y, k := a.Of(o.Operands[0]), a.Of(o.Operands[1]), blank(o.Results[0].Type)
+	for d := range k.Contiguous {
 		// A run of x stays one where y is the same.
-		k.contig[d] = min(x.contig[d], y.same[d])
+		k.Contiguous[d] = min(x.Contiguous[d], y.Equal[d])
 		if !minus {
-			k.contig[d] = max(k.contig[d], min(x.same[d], y.contig[d]))
+			k.Contiguous[d] = max(k.Contiguous[d], min(x.Equal[d], y.Contiguous[d]))
 		}
-		k.same[d] = min(x.same[d], y.same[d])
-		k.div[d] = min(begins(x, d, k.contig[d], unit), begins(y, d, k.contig[d], 1)*unit, mostDiv)
+		k.Equal[d] = min(x.Equal[d], y.Equal[d])
+		k.Divisor[d] = min(begins(x, d, k.Contiguous[d], unit), begins(y, d, k.Contiguous[d], 1)*unit, mostDiv)
 	}
 	k.natural = !minus && x.natural && y.natural
 	// Constants are folded, for shifts and factors made of them.
-	if x.known != nil && y.known != nil && unit == 1 {
-		n := *x.known + *y.known
+	if x.Known != nil && y.Known != nil && unit == 1 {
+		n := *x.Known + *y.Known
 		if minus {
-			n = *x.known - *y.known
+			n = *x.Known - *y.Known
 		}
-		k.known = &n
+		k.Known = &n
 	}
 	return k
 }
 
 // begins is what divides the first of each run, where runs have become shorter: each begins at a multiple of its length.
 func begins(f fact, d, contig, unit int) int {
-	if f.contig[d] > contig {
-		return min(f.div[d], contig*unit)
+	if f.Contiguous[d] > contig {
+		return min(f.Divisor[d], contig*unit)
 	}
-	return f.div[d]
+	return f.Divisor[d]
 }
 
 // product is the rule of a product, and of a shift by a known number of bits.
 func (a *facts) product(o *ttir.Op) fact {
-	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	x, y, k := a.Of(o.Operands[0]), a.Of(o.Operands[1]), blank(o.Results[0].Type)
 	if o.Name == "arith.shli" {
-		if y.known == nil || *y.known < 0 || *y.known > 30 {
+		if y.Known == nil || *y.Known < 0 || *y.Known > 30 {
 			return k
 		}
-		n := int64(1) << *y.known
-		y = fact{y.contig, y.same, ones(len(y.div)), &n, true}
-		for d := range y.div {
-			y.div[d] = int(n)
+		n := int64(1) << *y.Known
+		y = fact{y.Contiguous, y.Equal, ones(len(y.Divisor)), &n, true}
+		for d := range y.Divisor {
+			y.Divisor[d] = int(n)
 		}
 	}
-	for d := range k.contig {
-		k.same[d] = min(x.same[d], y.same[d])
+	for d := range k.Contiguous {
+		k.Equal[d] = min(x.Equal[d], y.Equal[d])
 		switch {
-		case y.known != nil && *y.known == 1:
-			k.contig[d], k.div[d] = x.contig[d], x.div[d]
-		case x.known != nil && *x.known == 1:
-			k.contig[d], k.div[d] = y.contig[d], y.div[d]
+		case y.Known != nil && *y.Known == 1:
+			k.Contiguous[d], k.Divisor[d] = x.Contiguous[d], x.Divisor[d]
+		case x.Known != nil && *x.Known == 1:
+			k.Contiguous[d], k.Divisor[d] = y.Contiguous[d], y.Divisor[d]
 		default:
-			k.div[d] = min(x.every(d)*y.every(d), mostDiv)
+			k.Divisor[d] = min(x.every(d)*y.every(d), mostDiv)
 		}
 	}
 	k.natural = x.natural && y.natural
-	if x.known != nil && y.known != nil {
-		n := *x.known * *y.known
-		k.known = &n
+	if x.Known != nil && y.Known != nil {
+		n := *x.Known * *y.Known
+		k.Known = &n
 	}
 	return k
 }
 
 // divide is the rule of a quotient or rest by a divisor that is the same along a dimension.
 func (a *facts) divide(o *ttir.Op, rest bool) fact {
-	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	x, y, k := a.Of(o.Operands[0]), a.Of(o.Operands[1]), blank(o.Results[0].Type)
 	// Signed division rounds towards zero: below it, what falls between two multiples of the divisor are other numbers.
 	signed := strings.HasSuffix(o.Name, "si")
-	k.natural = x.natural && (!signed || y.known == nil || *y.known > 0)
-	for d := range k.contig {
+	k.natural = x.natural && (!signed || y.Known == nil || *y.Known > 0)
+	for d := range k.Contiguous {
 		if signed && !x.natural {
-			k.same[d] = min(x.same[d], y.same[d])
+			k.Equal[d] = min(x.Equal[d], y.Equal[d])
 			continue
 		}
-		if y.same[d] != size(o.Results[0].Type, d) {
+		if y.Equal[d] != size(o.Results[0].Type, d) {
 			continue
 		}
 		// Between two multiples of the divisor a run is not cut, and the quotient is one.
-		run := min(x.contig[d], x.div[d], y.div[d])
+		run := min(x.Contiguous[d], x.Divisor[d], y.Divisor[d])
 		if rest {
-			k.contig[d], k.same[d] = run, x.same[d]
-			k.div[d] = min(begins(x, d, run, 1), y.div[d])
+			k.Contiguous[d], k.Equal[d] = run, x.Equal[d]
+			k.Divisor[d] = min(begins(x, d, run, 1), y.Divisor[d])
 		} else {
-			k.same[d] = max(run, x.same[d])
+			k.Equal[d] = max(run, x.Equal[d])
 		}
 	}
 	return k
@@ -423,17 +423,17 @@ func (a *facts) divide(o *ttir.Op, rest bool) fact {
 
 // compare: x < n changes at n, so that it is the same along a run of x if n is a multiple of the run's length.
 func (a *facts) compare(o *ttir.Op) fact {
-	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
+	x, y, k := a.Of(o.Operands[0]), a.Of(o.Operands[1]), blank(o.Results[0].Type)
 	p := o.Word("predicate")
-	for d := range k.same {
-		k.same[d] = min(x.same[d], y.same[d])
-		run := func(x, y fact) int { return min(x.contig[d], x.div[d], y.div[d], y.same[d]) }
+	for d := range k.Equal {
+		k.Equal[d] = min(x.Equal[d], y.Equal[d])
+		run := func(x, y fact) int { return min(x.Contiguous[d], x.Divisor[d], y.Divisor[d], y.Equal[d]) }
 		// x <= n changes behind n, at no multiple of anything.
 		switch p {
 		case "slt", "sge", "ult", "uge":
-			k.same[d] = max(k.same[d], run(x, y))
+			k.Equal[d] = max(k.Equal[d], run(x, y))
 		case "sgt", "sle", "ugt", "ule":
-			k.same[d] = max(k.same[d], run(y, x))
+			k.Equal[d] = max(k.Equal[d], run(y, x))
 		}
 	}
 	return k
@@ -441,12 +441,12 @@ func (a *facts) compare(o *ttir.Op) fact {
 
 // logic is the rule of and, or and xor: only that equal operands give equal results.
 func (a *facts) logic(o *ttir.Op) fact {
-	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
-	for d := range k.same {
-		k.same[d] = min(x.same[d], y.same[d])
+	x, y, k := a.Of(o.Operands[0]), a.Of(o.Operands[1]), blank(o.Results[0].Type)
+	for d := range k.Equal {
+		k.Equal[d] = min(x.Equal[d], y.Equal[d])
 		k.natural = x.natural && y.natural || o.Name == "arith.andi" && (x.natural || y.natural)
-		if k.same[d] == size(o.Results[0].Type, d) && o.Name != "arith.andi" {
-			k.div[d] = min(x.div[d], y.div[d])
+		if k.Equal[d] == size(o.Results[0].Type, d) && o.Name != "arith.andi" {
+			k.Divisor[d] = min(x.Divisor[d], y.Divisor[d])
 		}
 	}
 	return k
@@ -454,10 +454,10 @@ func (a *facts) logic(o *ttir.Op) fact {
 
 // uniform is the rule of a minimum or maximum, which is one of its operands.
 func (a *facts) uniform(o *ttir.Op) fact {
-	x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), blank(o.Results[0].Type)
-	for d := range k.same {
-		k.same[d] = min(x.same[d], y.same[d])
-		k.div[d] = min(x.every(d), y.every(d))
+	x, y, k := a.Of(o.Operands[0]), a.Of(o.Operands[1]), blank(o.Results[0].Type)
+	for d := range k.Equal {
+		k.Equal[d] = min(x.Equal[d], y.Equal[d])
+		k.Divisor[d] = min(x.every(d), y.every(d))
 	}
 	k.natural = x.natural && y.natural || o.Name == "arith.maxsi" && (x.natural || y.natural)
 	return k
@@ -465,16 +465,16 @@ func (a *facts) uniform(o *ttir.Op) fact {
 
 // choose is the rule of a selection: what holds for both choices, as far as the condition is the same.
 func (a *facts) choose(o *ttir.Op) fact {
-	c, x, y, k := a.get(o.Operands[0]), a.get(o.Operands[1]), a.get(o.Operands[2]), blank(o.Results[0].Type)
-	for d := range k.same {
+	c, x, y, k := a.Of(o.Operands[0]), a.Of(o.Operands[1]), a.Of(o.Operands[2]), blank(o.Results[0].Type)
+	for d := range k.Equal {
 		// A scalar condition is the same for all.
 		s := mostDiv
-		if d < len(c.same) && o.Operands[0].Type.IsTensor() {
-			s = c.same[d]
+		if d < len(c.Equal) && o.Operands[0].Type.IsTensor() {
+			s = c.Equal[d]
 		}
-		k.same[d] = min(s, x.same[d], y.same[d])
-		k.contig[d] = min(s, x.contig[d], y.contig[d])
-		k.div[d] = min(begins(x, d, k.contig[d], 1), begins(y, d, k.contig[d], 1))
+		k.Equal[d] = min(s, x.Equal[d], y.Equal[d])
+		k.Contiguous[d] = min(s, x.Contiguous[d], y.Contiguous[d])
+		k.Divisor[d] = min(begins(x, d, k.Contiguous[d], 1), begins(y, d, k.Contiguous[d], 1))
 	}
 	k.natural = x.natural && y.natural
 	return k
@@ -482,25 +482,25 @@ func (a *facts) choose(o *ttir.Op) fact {
 
 // cast is the rule of a bitcast. Pointers to elements of another size do not follow each other by one of these.
 func (a *facts) cast(o *ttir.Op) fact {
-	k, from, to := a.get(o.Operands[0]), o.Operands[0].Type.Element(), o.Results[0].Type.Element()
-	if from.IsPointer() != to.IsPointer() || from.IsPointer() && byteSize(from.Elem) != byteSize(to.Elem) {
-		div := append([]int{}, k.div...)
+	k, from, to := a.Of(o.Operands[0]), o.Operands[0].Type.Element(), o.Results[0].Type.Element()
+	if from.IsPointer() != to.IsPointer() || from.IsPointer() && from.Elem.ByteSize() != to.Elem.ByteSize() {
+		div := append([]int{}, k.Divisor...)
 		// Each element begins a run now.
 		for d := range div {
-			if k.contig[d] > 1 {
-				div[d] = min(div[d], byteSize(from.Elem))
+			if k.Contiguous[d] > 1 {
+				div[d] = min(div[d], from.Elem.ByteSize())
 			}
 		}
-		k = fact{contig: ones(len(k.contig)), same: k.same, div: div}
+		k = fact{Contiguous: ones(len(k.Contiguous)), Equal: k.Equal, Divisor: div}
 	}
 	return k
 }
 
 // widen is the rule of arith.extui: what was negative is a large number now.
 func (a *facts) widen(o *ttir.Op) fact {
-	k := a.get(o.Operands[0])
-	if k.known != nil && *k.known < 0 {
-		k.known = nil
+	k := a.Of(o.Operands[0])
+	if k.Known != nil && *k.Known < 0 {
+		k.Known = nil
 	}
 	k.natural = true
 	return k

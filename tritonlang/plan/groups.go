@@ -4,7 +4,7 @@
 // Groups with products come first, then larger ones, because a smaller tensor that is broadcast to a larger one, or reduced
 // from it, can take that one's layout without its missing dimension, and nothing has to move.
 
-package emit
+package plan
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ import (
 // element, or a loop or condition makes one out of the other. Each group's layout is chosen once: by its products, else by
 // the larger tensor that it is broadcast to or reduced from, else by its accesses to memory.
 type groups struct {
-	p      *plan
+	p      *Plan
 	parent map[*ttir.Value]*ttir.Value
 	// By root.
 	of map[*ttir.Value]*group
@@ -49,7 +49,7 @@ type access struct {
 }
 
 // makeGroups joins tensors to groups and chooses a layout for each.
-func makeGroups(p *plan, f *ttir.Func) *groups {
+func makeGroups(p *Plan, f *ttir.Func) *groups {
 	g := &groups{p: p, parent: map[*ttir.Value]*ttir.Value{}, of: map[*ttir.Value]*group{}}
 	f.Body.Walk(g.join)
 	f.Body.Walk(g.collect)
@@ -95,7 +95,7 @@ func (g *groups) root(v *ttir.Value) *ttir.Value {
 
 // union joins the sets of two tensors, unless one is cheap.
 func (g *groups) union(a, b *ttir.Value) {
-	if !a.Type.IsTensor() || !b.Type.IsTensor() || g.p.cheap[a] || g.p.cheap[b] || a.Type.Count() != b.Type.Count() {
+	if !a.Type.IsTensor() || !b.Type.IsTensor() || g.p.Cheap[a] || g.p.Cheap[b] || a.Type.Count() != b.Type.Count() {
 		return
 	}
 	if a, b = g.root(a), g.root(b); a != b {
@@ -165,7 +165,7 @@ func (g *groups) elements(o *ttir.Op) {
 	// What is cheap follows any layout, and would tie together tensors that have nothing else in
 	// common.
 	for _, v := range slices.Concat(o.Results, o.Operands) {
-		if !v.Type.IsTensor() || g.p.cheap[v] {
+		if !v.Type.IsTensor() || g.p.Cheap[v] {
 			continue
 		}
 		if first != nil {
@@ -188,7 +188,7 @@ func (g *groups) collect(o *ttir.Op) {
 			v := o.Operands[0]
 			// The pointer is often cheap; what is loaded or stored is in the group then.
 			for _, other := range slices.Concat(o.Results, o.Operands[1:]) {
-				if other.Type.IsTensor() && !g.p.cheap[other] {
+				if other.Type.IsTensor() && !g.p.Cheap[other] {
 					v = other
 					break
 				}
@@ -200,23 +200,23 @@ func (g *groups) collect(o *ttir.Op) {
 		from, axis := o.Operands[0], o.Int("axis", 0)
 		for _, v := range o.Results {
 			if v.Type.IsTensor() {
-				g.derive(v, from, func(l layout.Layout) layout.Layout { return reduced(l, from.Type.Shape, axis) })
+				g.derive(v, from, func(l layout.Layout) layout.Layout { return Reduced(l, from.Type.Shape, axis) })
 			}
 		}
 	case "tt.broadcast":
-		g.derive(o.Operands[0], o.Results[0], func(l layout.Layout) layout.Layout { return operandLayout(o, 0, l) })
+		g.derive(o.Operands[0], o.Results[0], func(l layout.Layout) layout.Layout { return OperandLayout(o, 0, l) })
 	case "tt.join", "tt.cat":
 		for _, v := range o.Operands {
-			g.derive(v, o.Results[0], func(l layout.Layout) layout.Layout { return operandLayout(o, 0, l) })
+			g.derive(v, o.Results[0], func(l layout.Layout) layout.Layout { return OperandLayout(o, 0, l) })
 		}
 		if o.Name == "tt.join" {
-			g.derive(o.Results[0], o.Operands[0], minor)
+			g.derive(o.Results[0], o.Operands[0], WithMinor)
 		}
 	case "tt.split":
 		for _, v := range o.Results {
-			g.derive(v, o.Operands[0], func(l layout.Layout) layout.Layout { return without(l, 0) })
+			g.derive(v, o.Operands[0], func(l layout.Layout) layout.Layout { return WithoutBit(l, 0) })
 		}
-		g.derive(o.Operands[0], o.Results[0], minor)
+		g.derive(o.Operands[0], o.Results[0], WithMinor)
 	case "tt.trans":
 		order, _ := o.Attr("order")
 		to := make([]int, len(order.Ints))
@@ -224,13 +224,13 @@ func (g *groups) collect(o *ttir.Op) {
 			to[i] = int(d)
 		}
 		g.derive(o.Results[0], o.Operands[0], func(l layout.Layout) layout.Layout { return l.Transpose(o.Operands[0].Type.Shape, to) })
-		g.derive(o.Operands[0], o.Results[0], func(l layout.Layout) layout.Layout { return operandLayout(o, 0, l) })
+		g.derive(o.Operands[0], o.Results[0], func(l layout.Layout) layout.Layout { return OperandLayout(o, 0, l) })
 	}
 }
 
 // derive notes that a layout of one tensor follows from that of another without an exchange.
 func (g *groups) derive(v, from *ttir.Value, f func(layout.Layout) layout.Layout) {
-	if g.p.cheap[v] || g.p.cheap[from] {
+	if g.p.Cheap[v] || g.p.Cheap[from] {
 		return
 	}
 	one := g.group(v)
@@ -243,8 +243,8 @@ func (g *groups) derive(v, from *ttir.Value, f func(layout.Layout) layout.Layout
 	})
 }
 
-// reduced is the layout of a reduction's result from that of its operand.
-func reduced(l layout.Layout, shape []int, axis int) layout.Layout {
+// Reduced is the layout of a reduction's result from that of its operand.
+func Reduced(l layout.Layout, shape []int, axis int) layout.Layout {
 	first := layout.Dims(shape)
 	low, n := first[axis], layout.Log(shape[axis])
 	return l.Map(func(bit int) int {
@@ -260,24 +260,24 @@ func reduced(l layout.Layout, shape []int, axis int) layout.Layout {
 
 // suits says in which order a tensor of pointers goes through memory, and how many elements one access can take.
 func (g *groups) suits(v *ttir.Value) access {
-	k := g.p.facts.get(v)
+	k := g.p.Facts.Of(v)
 	// The dimension with the longest runs is the fastest in memory; where nothing is known, the last
 	// one.
 	dims := make([]int, len(v.Type.Shape))
 	for i := range dims {
 		dims[i] = len(dims) - 1 - i
 	}
-	sort.SliceStable(dims, func(i, j int) bool { return k.contig[dims[i]] > k.contig[dims[j]] })
-	bytes := byteSize(v.Type.Element().Elem)
+	sort.SliceStable(dims, func(i, j int) bool { return k.Contiguous[dims[i]] > k.Contiguous[dims[j]] })
+	bytes := v.Type.Element().Elem.ByteSize()
 	// A vector is no longer than a run, its address a multiple of it, and it has 16 bytes at most.
-	n := min(k.contig[dims[0]], max(1, k.div[dims[0]]/bytes), 16/bytes, v.Type.Shape[dims[0]])
+	n := min(k.Contiguous[dims[0]], max(1, k.Divisor[dims[0]]/bytes), 16/bytes, v.Type.Shape[dims[0]])
 	return access{layout.Order(v.Type.Shape, dims), layout.Log(n)}
 }
 
 // layoutOf is the layout of a tensor's group.
 func (g *groups) layoutOf(v *ttir.Value) layout.Layout {
 	one := g.group(v)
-	if g.p.cheap[v] {
+	if g.p.Cheap[v] {
 		return g.blocked(one, g.suitsAny(v))
 	}
 	g.choose(one)
@@ -309,10 +309,10 @@ func (g *groups) choose(one *group) {
 // gives without an exchange, accesses to memory, the shape.
 func (g *groups) pick(one *group) layout.Layout {
 	if one.product != nil {
-		return productLayout(one.product.Results[0].Type.Shape, g.p.warps)
+		return productLayout(one.product.Results[0].Type.Shape, g.p.Warps)
 	}
 	if one.scan != nil {
-		return scanLayout(one.scan.Operands[0].Type.Shape, one.scan.Int("axis", 0), g.p.warps)
+		return ScanLayout(one.scan.Operands[0].Type.Shape, one.scan.Int("axis", 0), g.p.Warps)
 	}
 	for _, f := range one.derive {
 		if l, ok := f(); ok {
@@ -334,5 +334,5 @@ func (g *groups) pick(one *group) layout.Layout {
 
 // blocked is the layout that suits an access: vectors first, unless threads would be without work then.
 func (g *groups) blocked(one *group, a access) layout.Layout {
-	return layout.Chunks(a.order, min(a.vec, max(0, one.bits-layout.Lanes-g.p.warps)), g.p.warps)
+	return layout.Chunks(a.order, min(a.vec, max(0, one.bits-layout.Lanes-g.p.Warps)), g.p.Warps)
 }

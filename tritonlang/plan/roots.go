@@ -5,7 +5,7 @@
 //	tt.store %p, %v                            both are written: device float *x, device float *y
 //	%q = tt.int_to_ptr %n                      a set of addresses of the CPU; see addresses.go
 
-package emit
+package plan
 
 import (
 	"slices"
@@ -13,34 +13,34 @@ import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
-// roots says which arguments a pointer may come from: pointers that one operation, loop or condition makes out of others
+// Roots says which arguments a pointer may come from: pointers that one operation, loop or condition makes out of others
 // are one set. A set that nothing is stored through is const in Metal, so that a launch knows what a kernel writes.
-type roots struct {
+type Roots struct {
 	parent map[*ttir.Value]*ttir.Value
 	// Of a set, by its root.
 	params map[*ttir.Value][]string
 	// A set with a pointer made from an integer or loaded.
 	unknown map[*ttir.Value]bool
-	written map[*ttir.Value]bool
+	Written map[*ttir.Value]bool
 	// A set of addresses of the CPU; see addresses.go.
-	addresses map[*ttir.Value]bool
+	Addresses map[*ttir.Value]bool
 }
 
-// findRoots joins the pointers of a function to sets and marks those that are written.
-func findRoots(f *ttir.Func) *roots {
-	r := &roots{map[*ttir.Value]*ttir.Value{}, map[*ttir.Value][]string{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}}
+// FindRoots joins the pointers of a function to sets and marks those that are written.
+func FindRoots(f *ttir.Func) *Roots {
+	r := &Roots{map[*ttir.Value]*ttir.Value{}, map[*ttir.Value][]string{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}, map[*ttir.Value]bool{}}
 	f.Body.Walk(r.join)
 	for _, v := range f.Params() {
 		if v.Type.IsPointer() {
-			r.params[r.root(v)] = append(r.params[r.root(v)], v.Name)
+			r.params[r.Root(v)] = append(r.params[r.Root(v)], v.Name)
 		}
 	}
 	f.Body.Walk(r.markWritten)
 	return r
 }
 
-// root is the value that stands for a set. The path to it is made short.
-func (r *roots) root(v *ttir.Value) *ttir.Value {
+// Root is the value that stands for a set. The path to it is made short.
+func (r *Roots) Root(v *ttir.Value) *ttir.Value {
 	for r.parent[v] != nil {
 		v = r.parent[v]
 	}
@@ -48,10 +48,10 @@ func (r *roots) root(v *ttir.Value) *ttir.Value {
 }
 
 // union joins the sets of pointers, pair by pair.
-func (r *roots) union(a, b []*ttir.Value) {
+func (r *Roots) union(a, b []*ttir.Value) {
 	for i := range min(len(a), len(b)) {
 		if a[i].Type.IsPointer() && b[i].Type.IsPointer() {
-			if x, y := r.root(a[i]), r.root(b[i]); x != y {
+			if x, y := r.Root(a[i]), r.Root(b[i]); x != y {
 				r.parent[y] = x
 			}
 		}
@@ -59,7 +59,7 @@ func (r *roots) union(a, b []*ttir.Value) {
 }
 
 // join unites the pointers that an operation makes out of each other.
-func (r *roots) join(o *ttir.Op) {
+func (r *Roots) join(o *ttir.Op) {
 	switch o.Name {
 	case "scf.for":
 		b := o.Regions[0].Blocks[0]
@@ -99,37 +99,24 @@ func (r *roots) join(o *ttir.Op) {
 }
 
 // markWritten marks sets that are written, and those of unknown origin.
-func (r *roots) markWritten(o *ttir.Op) {
+func (r *Roots) markWritten(o *ttir.Op) {
 	switch o.Name {
 	case "tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store", "tt.atomic_load":
-		r.written[r.root(o.Operands[0])] = true
+		r.Written[r.Root(o.Operands[0])] = true
 	}
 	for _, v := range o.Results {
 		if v.Type.IsPointer() && !slices.ContainsFunc(o.Operands, func(x *ttir.Value) bool { return x.Type.IsPointer() }) && len(o.Regions) == 0 {
-			r.unknown[r.root(v)] = true
-			r.addresses[r.root(v)] = r.addresses[r.root(v)] || o.Name == "tt.int_to_ptr"
+			r.unknown[r.Root(v)] = true
+			r.Addresses[r.Root(v)] = r.Addresses[r.Root(v)] || o.Name == "tt.int_to_ptr"
 		}
 	}
 }
 
-// name is the argument that a pointer comes from, "" if there may be several.
-func (r *roots) name(v *ttir.Value) string {
-	v = r.root(v)
+// Argument is the argument that a pointer comes from, "" if there may be several.
+func (r *Roots) Argument(v *ttir.Value) string {
+	v = r.Root(v)
 	if len(r.params[v]) != 1 || r.unknown[v] {
 		return ""
 	}
 	return r.params[v][0]
-}
-
-// pointerType is a pointer's type in Metal.
-func (e *emitter) pointerType(v *ttir.Value) string {
-	t := v.Type.Element().Elem
-	name := memoryType(t.Element())
-	if t.IsPointer() {
-		name = "ulong"
-	}
-	if e.roots.written[e.roots.root(v)] {
-		return "device " + name + " *"
-	}
-	return "device const " + name + " *"
 }
