@@ -80,8 +80,9 @@ var layers = []struct {
 	{[]string{"tritonlang/plan"}, []string{"tritonlang/layout", "tritonlang/ttir"}},
 	{[]string{"tritonlang/emit"}, []string{"tritonlang/layout", "tritonlang/plan", "tritonlang/report", "tritonlang/tree", "tritonlang/ttir"}},
 	{[]string{"tritonlang", "tritonlang/..."}, []string{"tritonlang/..."}},
-	{[]string{"serve/modelconfig", "serve/batching"}, nil},
+	{[]string{"serve/modelconfig", "serve/batching", "serve/statistics"}, nil},
 	{[]string{"serve/tensors"}, []string{"core/dtype"}},
+	{[]string{"serve/inference"}, []string{"serve/tensors"}},
 	{[]string{"serve"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/graph", "core/runtime", "core/execute", "onnx", "serve/...",
 	}},

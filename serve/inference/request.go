@@ -1,6 +1,12 @@
-package serve
+// Package inference has what a protocol gives to the server and gets back: requests, their tensors and answers, the traces of
+// requests, and errors with the codes of the protocols.
+//
+// The memory of large outputs is used again after [Response.Free] (buffer.go). Elements can be returned as classes, texts of the
+// largest ones (classify.go). The package knows no model: what a request needs of one is checked by package serve.
+package inference
 
 import (
+	"sync"
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
@@ -49,7 +55,7 @@ type Response struct {
 	// Times are those of the execution; zero for an answer from the cache and for one of an ensemble.
 	Times Times
 
-	memory []*memory // of the outputs; see Free
+	Buffers []*Buffer // of the outputs; see Free
 }
 
 // Times are the moments of the execution of a request.
@@ -61,16 +67,16 @@ type Times struct {
 	End     time.Time // the outputs were read
 }
 
-// tag begins messages about a request, as Triton's do.
-func (r *Request) tag() string {
+// Tag begins messages about a request, as Triton's do.
+func (r *Request) Tag() string {
 	if r.ID == "" {
 		return "[request id: <id_unknown>] "
 	}
 	return "[request id: " + r.ID + "] "
 }
 
-// requested is what the request wants of an output, and whether it wants it.
-func (r *Request) requested(name string) (Requested, bool) {
+// Requested is what the request wants of an output, and whether it wants it.
+func (r *Request) Requested(name string) (Requested, bool) {
 	if len(r.Outputs) == 0 {
 		return Requested{Name: name}, true
 	}
@@ -80,4 +86,37 @@ func (r *Request) requested(name string) (Requested, bool) {
 		}
 	}
 	return Requested{}, false
+}
+
+// Trace collects the moments of one request, whose Request.Trace it is. It may be read when Infer has returned.
+type Trace struct {
+	Model   string
+	Version int64
+	ID      string // of the request, "" for none
+	// Started is when the request was accepted, the zero time where it was refused; Ended is when its answer was there.
+	Started, Ended time.Time
+	// Times are those of the execution. For an answer from the cache, and for one of an ensemble, only Queued is set.
+	Times Times
+
+	mu    sync.Mutex
+	steps []*Trace
+}
+
+// Step is the trace of a step of an ensemble; nil for a request without a trace. Steps begin on several goroutines.
+func (t *Trace) Step() *Trace {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := &Trace{}
+	t.steps = append(t.steps, s)
+	return s
+}
+
+// Steps are the traces of the models of an ensemble that were asked, in the order in which they began.
+func (t *Trace) Steps() []*Trace {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.steps
 }

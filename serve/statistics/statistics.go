@@ -1,4 +1,9 @@
-package serve
+// Package statistics counts what a version of a model does: requests, executions by the size of their batch, failures by reason, and
+// how long each part took.
+//
+// [Counters] may be used from any goroutine; each of its methods counts one event under one lock, in which it calls nothing. What was
+// counted is read as [Totals], in the form of Triton's statistics, with the [Latencies] that percentiles are made of.
+package statistics
 
 import (
 	"slices"
@@ -45,8 +50,8 @@ type Memory struct {
 	Bytes uint64 `json:"byte_size"`
 }
 
-// Statistics are what a version has done so far.
-type Statistics struct {
+// Totals are what a version has done so far.
+type Totals struct {
 	Name          string            `json:"name"`
 	Version       string            `json:"version"`
 	LastInference uint64            `json:"last_inference"` // milliseconds since 1970
@@ -60,10 +65,10 @@ type Statistics struct {
 
 // The reasons of failed requests, as the metrics of Triton name them.
 const (
-	reasonRejected = iota
-	reasonCancelled
-	reasonBackend
-	reasonOther
+	ReasonRejected = iota
+	ReasonCancelled
+	ReasonBackend
+	ReasonOther
 	reasons
 )
 
@@ -73,8 +78,8 @@ var Reasons = [reasons]string{"REJECTED", "CANCELED", "BACKEND", "OTHER"}
 // Failures are failed requests by reason.
 type Failures [reasons]uint64
 
-// counters are the statistics of a version as they are collected.
-type counters struct {
+// Counters are the statistics of a version as they are collected.
+type Counters struct {
 	mu         sync.Mutex
 	last       time.Time
 	inferences uint64
@@ -82,63 +87,63 @@ type counters struct {
 	stats      Inferences
 	failures   Failures
 	batches    []Batches // in the order of their sizes
-	latency    latencies // of the successes
+	latency    Latencies // of the successes
 	pending    int64     // requests that were accepted and are not being run
 }
 
-// moments are those of one execution.
-type moments struct{ start, inputs, outputs, end time.Time }
+// Moments are those of one execution.
+type Moments struct{ Start, Inputs, Outputs, End time.Time }
 
-// executed counts a batch that was run, before its requests are answered.
-func (c *counters) executed(size uint64, m *moments) {
+// Executed counts a batch that was run, before its requests are answered.
+func (c *Counters) Executed(size uint64, m *Moments) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.executions++
-	c.last = m.end
+	c.last = m.End
 	at, found := slices.BinarySearchFunc(c.batches, size, func(b Batches, n uint64) int { return int(b.Size) - int(n) })
 	if !found {
 		c.batches = slices.Insert(c.batches, at, Batches{Size: size})
 	}
 	// Sizes are few: they end at the largest batch of the model.
 	b := &c.batches[at]
-	b.ComputeInput.add(1, m.inputs.Sub(m.start))
-	b.ComputeInfer.add(1, m.outputs.Sub(m.inputs))
-	b.ComputeOutput.add(1, m.end.Sub(m.outputs))
+	b.ComputeInput.add(1, m.Inputs.Sub(m.Start))
+	b.ComputeInfer.add(1, m.Outputs.Sub(m.Inputs))
+	b.ComputeOutput.add(1, m.End.Sub(m.Outputs))
 }
 
-// succeeded counts a request of a batch.
-func (c *counters) succeeded(size uint64, received, queued time.Time, m *moments) {
+// Succeeded counts a request of a batch.
+func (c *Counters) Succeeded(size uint64, received, queued time.Time, m *Moments) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inferences += size
-	c.stats.Success.add(1, m.end.Sub(received))
-	c.latency.add(m.end.Sub(received))
-	c.stats.Queue.add(1, m.start.Sub(queued))
-	c.stats.ComputeInput.add(1, m.inputs.Sub(m.start))
-	c.stats.ComputeInfer.add(1, m.outputs.Sub(m.inputs))
-	c.stats.ComputeOutput.add(1, m.end.Sub(m.outputs))
+	c.stats.Success.add(1, m.End.Sub(received))
+	c.latency.Add(m.End.Sub(received))
+	c.stats.Queue.add(1, m.Start.Sub(queued))
+	c.stats.ComputeInput.add(1, m.Inputs.Sub(m.Start))
+	c.stats.ComputeInfer.add(1, m.Outputs.Sub(m.Inputs))
+	c.stats.ComputeOutput.add(1, m.End.Sub(m.Outputs))
 }
 
-// failed counts a request that was refused or has failed.
-func (c *counters) failed(reason int, received time.Time) {
+// Failed counts a request that was refused or has failed.
+func (c *Counters) Failed(reason int, received time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stats.Fail.add(1, time.Since(received))
 	c.failures[reason]++
 }
 
-// wait counts requests that begin to wait, or with a negative number cease to.
-func (c *counters) wait(n int64) {
+// Wait counts requests that begin to wait, or with a negative number cease to.
+func (c *Counters) Wait(n int64) {
 	c.mu.Lock()
 	c.pending += n
 	c.mu.Unlock()
 }
 
-// snapshot is what was counted.
-func (c *counters) snapshot(l *latencies) (s Statistics, f Failures, pending int64) {
+// Snapshot is what was counted.
+func (c *Counters) Snapshot(l *Latencies) (s Totals, f Failures, pending int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s = Statistics{
+	s = Totals{
 		Inferences: c.inferences, Executions: c.executions, Stats: c.stats, Batches: slices.Clone(c.batches),
 		Responses: map[string]string{}, Memory: []Memory{},
 	}
@@ -150,4 +155,42 @@ func (c *counters) snapshot(l *latencies) (s Statistics, f Failures, pending int
 		s.LastInference = uint64(c.last.UnixMilli())
 	}
 	return s, c.failures, c.pending
+}
+
+// Hit counts a request that was answered from the cache. It is a success, and no inference.
+func (c *Counters) Hit(received time.Time, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Success.add(1, time.Since(received))
+	c.latency.Add(time.Since(received))
+	c.stats.Queue.add(1, 0)
+	c.stats.CacheHit.add(1, took)
+}
+
+// Missed counts a request that was not in the cache, with the time to look and to keep the answer.
+func (c *Counters) Missed(looked, kept time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.CacheMiss.add(1, looked+kept)
+	c.stats.Success.NS += uint64(kept) // the request was counted before
+}
+
+// Spent are the durations of the steps of a request, summed.
+type Spent struct{ Queue, Input, Infer, Output time.Duration }
+
+// Composed counts a request of an ensemble.
+func (c *Counters) Composed(size uint64, received time.Time, s *Spent) {
+	now := time.Now()
+	m := Moments{Start: now, Inputs: now.Add(s.Input), Outputs: now.Add(s.Input + s.Infer), End: now.Add(s.Input + s.Infer + s.Output)}
+	c.Executed(size, &m)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = now
+	c.inferences += size
+	c.stats.Success.add(1, now.Sub(received))
+	c.latency.Add(now.Sub(received))
+	c.stats.Queue.add(1, s.Queue)
+	c.stats.ComputeInput.add(1, s.Input)
+	c.stats.ComputeInfer.add(1, s.Infer)
+	c.stats.ComputeOutput.add(1, s.Output)
 }

@@ -1,4 +1,4 @@
-package serve
+package inference
 
 import (
 	"math/bits"
@@ -9,47 +9,47 @@ import (
 // Outputs from this size on are in memory that is used again: a megabyte that is new for each request has to be cleared and
 // collected, which takes longer than copying into it. Larger ones than the second size are never kept.
 const (
-	smallestKept = 32 << 10
-	largestKept  = 64 << 20
+	SmallestKept = 32 << 10
+	LargestKept  = 64 << 20
 )
 
 // kept is memory of outputs that was given back, by the power of two that is its size.
 var kept [32]sync.Pool
 
-// memory is that of an output, which the responses of one batch share.
-type memory struct {
-	bytes []byte
-	users atomic.Int32
+// Buffer is that of an output, which the responses of one batch share.
+type Buffer struct {
+	Bytes []byte
+	Users atomic.Int32
 }
 
-// newMemory is memory for an output of n bytes and a number of responses; nil where it would not be used again.
-func newMemory(n int64, users int) *memory {
-	if n < smallestKept || n > largestKept {
+// NewBuffer is memory for an output of n bytes and a number of responses; nil where it would not be used again.
+func NewBuffer(n int64, users int) *Buffer {
+	if n < SmallestKept || n > LargestKept {
 		return nil
 	}
 	// What is there has the contents of an earlier output: the caller writes all n bytes.
 	class := bits.Len64(uint64(n - 1))
-	m, _ := kept[class].Get().(*memory)
+	m, _ := kept[class].Get().(*Buffer)
 	if m == nil {
-		m = &memory{bytes: make([]byte, 1<<class)}
+		m = &Buffer{Bytes: make([]byte, 1<<class)}
 	}
-	m.users.Store(int32(users))
+	m.Users.Store(int32(users))
 	return m
 }
 
 // free is the end of one user.
-func (m *memory) free() {
-	if m.users.Add(-1) == 0 {
-		kept[bits.Len64(uint64(len(m.bytes)-1))].Put(m)
+func (m *Buffer) free() {
+	if m.Users.Add(-1) == 0 {
+		kept[bits.Len64(uint64(len(m.Bytes)-1))].Put(m)
 	}
 }
 
 // Free gives the memory of the outputs back, which must not be used any more. A caller that keeps them does not call it:
 // the garbage collector has them then.
 func (r *Response) Free() {
-	for i, m := range r.memory {
+	for i, m := range r.Buffers {
 		m.free()
-		r.memory[i] = nil
+		r.Buffers[i] = nil
 	}
-	r.memory, r.Outputs = r.memory[:0], nil
+	r.Buffers, r.Outputs = r.Buffers[:0], nil
 }

@@ -1,4 +1,4 @@
-package serve
+package inference
 
 import (
 	"errors"
@@ -68,7 +68,7 @@ func From(err error) *Error {
 	return &Error{Internal, s.Msg}
 }
 
-// unsupportedField is the error of a field of a configuration that the server does not obey.
-func unsupportedField(field, model string) *Error {
+// UnsupportedField is the error of a field of a configuration that the server does not obey.
+func UnsupportedField(field, model string) *Error {
 	return Errorf(Unsupported, "field '%s' in the configuration of model '%s' is not supported", field, model)
 }

@@ -1,4 +1,4 @@
-package serve
+package inference
 
 import (
 	"cmp"
@@ -15,9 +15,9 @@ import (
 // The classification extension: an output is replaced by texts "VALUE:INDEX" or "VALUE:INDEX:LABEL", those of its largest
 // elements.
 
-// largestClassified is how many elements an item may have whose classes are asked for, as in tritonserver 2.73: all of them
+// LargestClassified is how many elements an item may have whose classes are asked for, as in tritonserver 2.73: all of them
 // are sorted.
-const largestClassified = 1_000_000
+const LargestClassified = 1_000_000
 
 // element is one element of an output as classification compares it.
 type element struct {
@@ -25,8 +25,8 @@ type element struct {
 	index int
 }
 
-// classify is the output with the texts of its n largest elements, for each item of a batch.
-func classify(t Tensor, n int, labels []string, batched bool) (Tensor, error) {
+// Classify is the output with the texts of its n largest elements, for each item of a batch.
+func Classify(t Tensor, n int, labels []string, batched bool) (Tensor, error) {
 	if !unsigned(t.Type) && !signed(t.Type) && t.Type != tensors.FP32 && t.Type != tensors.FP64 {
 		return t, Errorf(InvalidArg, "class result not available for output due to unsupported type '%s'", t.Type)
 	}
@@ -37,7 +37,7 @@ func classify(t Tensor, n int, labels []string, batched bool) (Tensor, error) {
 	// The elements of an item are taken as one row, whatever its shape is: classes have no axes.
 	size := int(t.Type.Size())
 	each := len(t.Data) / int(max(items, 1)) / size
-	if each > largestClassified {
+	if each > LargestClassified {
 		return t, Errorf(InvalidArg, "classification output tensor too large")
 	}
 	n = min(n, each)
