@@ -211,7 +211,7 @@ lib() {
     # and shape, tritonlang, graphs and operators, where Metal's shaders and graphs are written and stored, the backend of
     # tritonserver, and what writes messages and reads JSON. Functions begin at multiples of 16 bytes, not of 32: another 110 KB.
     module=github.com/paddle-mps/paddle-mps small=
-    for package in onnx serve/backend tritonlang/... kernels/metal/shaders kernels/metal/graphs kernels/metal/msl kernels/metal/store core/graph core/op/...; do
+    for package in onnx/... serve/backend tritonlang/... kernels/metal/shaders kernels/metal/graphs kernels/metal/msl kernels/metal/store core/graph core/op/...; do
         small="$small -gcflags=$module/$package=-l"
     done
     for package in encoding/json fmt os reflect strconv strings time; do small="$small -gcflags=$package=-l"; done

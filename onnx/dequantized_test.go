@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
 )
 
 // halves is a Fold whose results have elements of 0.5 where they are floats, and else of 0.
@@ -39,15 +41,15 @@ func TestProductsOfIntegersDequantizeNoWeight(t *testing.T) {
 		{12, portAs("y", 1, -1, n)},
 	}
 	spent := func(integers bool, more ...part) int64 {
-		m, err := Parse(modelOf(graphOf(append(parts, more...)...)), "", halves)
+		m, err := build.Parse(modelOf(graphOf(append(parts, more...)...)), "", halves)
 		require.NoError(t, err)
 		if integers {
 			m.UseIntegers()
 		}
-		g, err := m.Resolve([]op.Type{{DType: ElemType(2).DType(), Shape: typeOf(t, 5, n).Shape}})
+		g, err := m.Resolve([]op.Type{{DType: file.ElemType(2).DType(), Shape: typeOf(t, 5, n).Shape}})
 		require.NoError(t, err)
 		require.Equal(t, integers, strings.Contains(g.String(), "matmul_integer"))
-		return m.spent
+		return m.Kept().Spent
 	}
 	require.Zero(t, spent(true))
 	require.GreaterOrEqual(t, spent(false), int64(4*n*n))

@@ -12,6 +12,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
 )
 
 // Attributes of nodes.
@@ -31,7 +33,7 @@ func textAttr(name, v string) message { return message{}.text(1, name).text(4, v
 func graphAttr(name string, g message) message { return message{}.text(1, name).sub(6, g) }
 
 // scalarOf is a 0-d TensorProto of int64.
-func scalarOf(name string, v int64) message { return tensorOf(name, 7, appendInt(nil, v, 8)) }
+func scalarOf(name string, v int64) message { return tensorOf(name, 7, file.AppendInt(nil, v, 8)) }
 
 // floatOf is a 0-d TensorProto of float32.
 func floatOf(name string, v float32) message {
@@ -48,7 +50,7 @@ func resolveAt(t *testing.T, opset int64, parts ...part) (bytes uint64, err erro
 	file := message{}.int(1, 8).sub(7, graphOf(append(parts, image, part{12, portAs("y", 1)})...)).sub(8, message{}.int(2, opset))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m, err := Parse(file, "", zeros)
+	m, err := build.Parse(file, "", zeros)
 	if err == nil {
 		_, err = m.Resolve([]op.Type{typeOf(t, 1, 1, 4, 4)})
 	}
@@ -205,23 +207,23 @@ func TestListsOfElementsAreLimited(t *testing.T) {
 
 // A room that is used up by many nodes is an error like one that a single node exceeds.
 func TestRoomIsThatOfAllNodes(t *testing.T) {
-	b := &budget{}
-	require.NoError(t, b.draw(1<<13, 1<<12))
-	require.NoError(t, b.draw(1<<25))
-	require.NoError(t, b.draw(0, math.MaxInt64, math.MaxInt64))
-	err := b.draw(1)
+	b := &build.Budget{}
+	require.NoError(t, b.Draw(1<<13, 1<<12))
+	require.NoError(t, b.Draw(1<<25))
+	require.NoError(t, b.Draw(0, math.MaxInt64, math.MaxInt64))
+	err := b.Draw(1)
 	require.ErrorContains(t, err, "needs room for [1] elements; want at most 67108864")
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
-	require.Equal(t, status.Invalid, status.CodeOf((&budget{}).draw(1, -1)))
+	require.Equal(t, status.Invalid, status.CodeOf((&build.Budget{}).Draw(1, -1)))
 	for _, factors := range [][]int64{{1 << 32, 1 << 32}, {math.MaxInt64, 2, 3}, {1 << 21, 1 << 21, 1 << 22}} {
-		require.Equal(t, int64(math.MaxInt64), times(factors...))
-		require.Error(t, (&budget{}).draw(factors...))
+		require.Equal(t, int64(math.MaxInt64), build.Times(factors...))
+		require.Error(t, (&build.Budget{}).Draw(factors...))
 	}
 }
 
 // Small results are counted together: a loop makes as many of them as it has rounds.
 func TestSmallFoldsAreLimited(t *testing.T) {
-	const each = smallFold / 4
+	const each = build.SmallFold / 4
 	body := graphOf(
 		part{11, portAs("i", 7)}, part{11, portAs("c", 9)},
 		part{1, nodeOf("Cast", names("i"), names("f"), intAttr("to", 1))},
@@ -235,7 +237,7 @@ func TestSmallFoldsAreLimited(t *testing.T) {
 	require.NoError(t, err)
 	bytes, err := loop(4096)
 	require.ErrorContains(t, err, `node "the Add" (Add-18): the small results that are computed before the model runs take more than 268435456 bytes`)
-	require.Less(t, bytes, uint64(2*smallFolds))
+	require.Less(t, bytes, uint64(2*build.SmallFolds))
 }
 
 // What is computed before a model runs is limited by the elements that it reads, too: here each round sorts a constant
@@ -250,20 +252,20 @@ func TestWorkOfFoldsIsLimited(t *testing.T) {
 		part{1, nodeOf("Loop", names("t", "", "x"), names("y"), graphAttr("body", body))})
 	require.ErrorContains(t, err, `node "the TopK" (TopK-18): takes too much work before the model runs; want at most 4294967296 elements`)
 
-	b := &budget{}
-	ok, err := b.folding(mostWork, smallFold)
+	b := &build.Budget{}
+	ok, err := b.Folding(build.MostWork, build.SmallFold)
 	require.True(t, ok)
 	require.NoError(t, err)
-	ok, err = b.folding(1, smallFold+1)
+	ok, err = b.Folding(1, build.SmallFold+1)
 	require.False(t, ok)
 	require.NoError(t, err, "a large result is computed when the model runs")
-	_, err = b.folding(1, 8)
+	_, err = b.Folding(1, 8)
 	require.ErrorContains(t, err, "takes too much work before the model runs; want at most 4294967296 elements")
 }
 
 // The work of products, convolutions and pools is what they multiply, which elements alone do not say.
 func TestWorkCountsProducts(t *testing.T) {
-	of := func(dims ...int64) *value { return &value{Type: typeOf(t, dims...)} }
+	of := func(dims ...int64) *build.Value { return &build.Value{Type: typeOf(t, dims...)} }
 	for _, test := range []struct {
 		id      op.ID
 		at      op.Attrs
@@ -272,13 +274,13 @@ func TestWorkCountsProducts(t *testing.T) {
 		want    int64
 	}{
 		{op.IDAdd, nil, []int64{4}, []int64{4}, []int64{4}, 12},
-		{op.IDMatmul, with(op.MatmulTransposeX, false, op.MatmulTransposeY, false), []int64{3, 5}, []int64{3, 7}, []int64{5, 7}, 15 + 35 + 21 + 21*5},
-		{op.IDMatmul, with(op.MatmulTransposeX, true, op.MatmulTransposeY, false), []int64{5, 3}, []int64{3, 7}, []int64{5, 7}, 15 + 35 + 21 + 21*5},
+		{op.IDMatmul, build.With(op.MatmulTransposeX, false, op.MatmulTransposeY, false), []int64{3, 5}, []int64{3, 7}, []int64{5, 7}, 15 + 35 + 21 + 21*5},
+		{op.IDMatmul, build.With(op.MatmulTransposeX, true, op.MatmulTransposeY, false), []int64{5, 3}, []int64{3, 7}, []int64{5, 7}, 15 + 35 + 21 + 21*5},
 		{op.IDGather, nil, []int64{1 << 30}, []int64{3}, []int64{3}, 3 + 3},
 		{op.IDConv, nil, []int64{1, 2, 8}, []int64{1, 3, 6}, []int64{3, 2, 3}, 16 + 18 + 18 + 18*6},
-		{op.IDMatmul, with(op.MatmulTransposeX, false), []int64{1 << 31, 1 << 30}, []int64{1 << 31, 1 << 30}, []int64{1 << 30, 1 << 30}, math.MaxInt64},
+		{op.IDMatmul, build.With(op.MatmulTransposeX, false), []int64{1 << 31, 1 << 30}, []int64{1 << 31, 1 << 30}, []int64{1 << 30, 1 << 30}, math.MaxInt64},
 	} {
-		require.Equal(t, test.want, workOf(op.ByID(test.id), test.at, []*value{of(test.in...), of(test.other...)}, []*value{of(test.out...)}))
+		require.Equal(t, test.want, build.WorkOf(op.ByID(test.id), test.at, []*build.Value{of(test.in...), of(test.other...)}, []*build.Value{of(test.out...)}))
 	}
 }
 
@@ -290,16 +292,16 @@ func TestCallsAreLimited(t *testing.T) {
 		part{5, tensorOf("w", 1, make([]byte, 4*16), 1, 16, 1)}, part{5, tensorOf("r", 1, make([]byte, 4*64), 1, 16, 4)},
 		part{1, nodeOf("LSTM", names("steps", "w", "r"), names("y"), intAttr("hidden_size", 4))},
 	)
-	m, err := Parse(modelOf(g), "", zeros)
+	m, err := build.Parse(modelOf(g), "", zeros)
 	require.NoError(t, err)
 	for _, test := range []struct {
 		before int64
 		want   string
-	}{{0, ""}, {mostCalls - 2000, ""}, {mostCalls - 500, `node "the LSTM" (LSTM-17): the model becomes too many calls of rows; want at most 2097152`}} {
-		b := &builder{model: m, graph: graph.NewBuilder(), budget: budget{calls: test.before}}
+	}{{0, ""}, {build.MostCalls - 2000, ""}, {build.MostCalls - 500, `node "the LSTM" (LSTM-17): the model becomes too many calls of rows; want at most 2097152`}} {
+		b := &build.Builder{Model: m, Graph: graph.NewBuilder(), Budget: build.Budget{Calls: test.before}}
 		x := typeOf(t, 1, 1, 4, 4)
-		top := &scope{values: map[string]*value{"x": {Type: x, at: b.graph.Input(x), placed: true}}, opsets: m.file.opsets}
-		_, err := b.body(top, m.file.graph, 0)
+		top := &build.Scope{Values: map[string]*build.Value{"x": {Type: x, At: b.Graph.Input(x), Placed: true}}, Opsets: m.File().Opsets}
+		_, err := b.Body(top, m.File().Graph, 0)
 		if test.want == "" {
 			require.NoError(t, err)
 			continue
@@ -324,7 +326,7 @@ func TestSequencesAreLimited(t *testing.T) {
 	}
 	bytes, err := resolveAt(t, 17, append(parts, part{1, nodeOf("SequenceLength", names(last), names("y"))})...)
 	require.ErrorContains(t, err, "needs room for")
-	require.Less(t, bytes, uint64(3*8*mostRoom))
+	require.Less(t, bytes, uint64(3*8*build.MostRoom))
 }
 
 // A file of many empty messages is refused while it is read: each takes a hundred times the bytes of the file.
@@ -347,7 +349,7 @@ func TestMessagesAreLimited(t *testing.T) {
 		file := modelOf(test.graph)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Parse(file, "", zeros)
+		_, err := build.Parse(file, "", zeros)
 		runtime.ReadMemStats(&after)
 		require.ErrorContains(t, err, test.want)
 		require.Equal(t, status.Unsupported, status.CodeOf(err))
@@ -362,7 +364,7 @@ func TestLoopsOfNegativeTripCounts(t *testing.T) {
 		part{1, nodeOf("Relu", names("v"), names("w"))}, part{12, portAs("c", 9)}, part{12, portAs("w", 1)},
 	)
 	for _, trips := range []int64{0, -1, -5, math.MinInt64} {
-		m, err := Parse(modelOf(graphOf(
+		m, err := build.Parse(modelOf(graphOf(
 			image, part{12, portAs("y", 1)}, part{5, scalarOf("t", trips)},
 			part{1, nodeOf("Loop", names("t", "", "x"), names("y"), graphAttr("body", body))},
 		)), "", zeros)
@@ -377,12 +379,12 @@ func TestLoopsOfNegativeTripCounts(t *testing.T) {
 
 // A large result is computed early only where the model keeps it: others would be made again by each node.
 func TestLargeFoldsAreKept(t *testing.T) {
-	parts := []part{{5, vectorOf("d", smallFold)}, {1, nodeOf("ConstantOfShape", names("d"), names("big"))}, {1, nodeOf("Neg", names("big"), names("y"))}}
+	parts := []part{{5, vectorOf("d", build.SmallFold)}, {1, nodeOf("ConstantOfShape", names("d"), names("big"))}, {1, nodeOf("Neg", names("big"), names("y"))}}
 	for _, full := range []bool{false, true} {
-		m, err := Parse(modelOf(graphOf(append(parts, image, part{12, portAs("y", 1)})...)), "", zeros)
+		m, err := build.Parse(modelOf(graphOf(append(parts, image, part{12, portAs("y", 1)})...)), "", zeros)
 		require.NoError(t, err)
-		for i := 0; full && i < mostShared; i++ {
-			m.folded[strconv.Itoa(i)] = nil
+		for i := 0; full && i < build.MostShared; i++ {
+			m.Kept().Folded[strconv.Itoa(i)] = nil
 		}
 		g, err := m.Resolve([]op.Type{typeOf(t, 1, 1, 4, 4)})
 		require.NoError(t, err)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
 )
 
 // Messages for tests, written field by field.
@@ -29,7 +31,7 @@ func (m message) int(n protowire.Number, v int64) message {
 }
 
 // tensorOf is a TensorProto with raw data.
-func tensorOf(name string, elem ElemType, raw []byte, dims ...int64) (m message) {
+func tensorOf(name string, elem file.ElemType, raw []byte, dims ...int64) (m message) {
 	for _, d := range dims {
 		m = m.int(1, d)
 	}
@@ -40,7 +42,7 @@ func tensorOf(name string, elem ElemType, raw []byte, dims ...int64) (m message)
 func vectorOf(name string, list ...int64) message {
 	var raw []byte
 	for _, v := range list {
-		raw = appendInt(raw, v, 8)
+		raw = file.AppendInt(raw, v, 8)
 	}
 	return tensorOf(name, 7, raw, int64(len(list)))
 }
@@ -55,7 +57,7 @@ func floatsOf32(name string, list ...float32) message {
 }
 
 // portAs is a ValueInfoProto; a dimension of -1 has a name.
-func portAs(name string, elem ElemType, dims ...int64) message {
+func portAs(name string, elem file.ElemType, dims ...int64) message {
 	shape := message{}
 	for _, d := range dims {
 		if d == -1 {
@@ -129,4 +131,10 @@ func zeros(row *op.Row, at op.Attrs, in []op.Known) ([]*op.Const, error) {
 		out[i] = &op.Const{Type: t, Bytes: make([]byte, t.Shape.Numel()*t.DType.Size())}
 	}
 	return out, nil
+}
+
+// inputsOf are the inputs of a model.
+func inputsOf(m *build.Model) []*file.Port {
+	inputs, _ := m.Ports()
+	return inputs
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
 // A name stands for one value of a graph or function, and no size is negative but that of a dimension that is not known.
@@ -37,7 +38,7 @@ func TestDefinitions(t *testing.T) {
 		{parts: []part{x, {12, portAs("y", 1, -2)}, relu}, want: `"y" of graph "main" has a dimension of -2`},
 		{parts: []part{x, y, relu, {5, tensorOf("w", 1, nil, -5)}}, want: `tensor "w" has dimensions [-5]; want at most 9, none negative`},
 	} {
-		_, err := Parse(append(modelOf(graphOf(test.parts...)), test.more...), "", zeros)
+		_, err := build.Parse(append(modelOf(graphOf(test.parts...)), test.more...), "", zeros)
 		if test.want == "" {
 			require.NoError(t, err)
 			continue
@@ -58,12 +59,12 @@ func TestConstantsGrowWithTheFile(t *testing.T) {
 			parts = append(parts, part{1, nodeOf("Concat", names(last, last), names(next), intAttr("axis", 0))})
 			last = next
 		}
-		m, err := Parse(modelOf(graphOf(append(parts, part{1, nodeOf("Size", names(last), names("y"))})...)), "", zeros)
+		m, err := build.Parse(modelOf(graphOf(append(parts, part{1, nodeOf("Size", names(last), names("y"))})...)), "", zeros)
 		require.NoError(t, err)
 		_, err = m.Resolve([]op.Type{typeOf(t, 1, 1, 4, 4)})
 		require.NoError(t, err)
-		limit := freeFolds + foldGrowth*m.size
-		require.LessOrEqual(t, m.spent, limit)
-		require.Greater(t, 2*m.spent, limit/2)
+		limit := build.FreeFolds + build.FoldGrowth*m.Size()
+		require.LessOrEqual(t, m.Kept().Spent, limit)
+		require.Greater(t, 2*m.Kept().Spent, limit/2)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
 )
 
 // typeOf is a type of float32.
@@ -45,9 +47,9 @@ func TestShapesAreFolded(t *testing.T) {
 		made.Bytes = append(append(made.Bytes, in[0].Const.Bytes...), in[1].Const.Bytes...)
 		return []*op.Const{made}, nil
 	}
-	m, err := Parse(reshaping(), "", joins)
+	m, err := build.Parse(reshaping(), "", joins)
 	require.NoError(t, err)
-	require.Equal(t, "float[n, n, 3]", m.inputs[0].Text())
+	require.Equal(t, "float[n, n, 3]", inputsOf(m)[0].Text())
 	for _, test := range []struct{ in, out []int64 }{{[]int64{2, 5, 3}, []int64{2, 15}}, {[]int64{4, 1, 3}, []int64{4, 3}}} {
 		g, err := m.Resolve([]op.Type{typeOf(t, test.in...)})
 		require.NoError(t, err)
@@ -64,7 +66,7 @@ func TestShapesAreFolded(t *testing.T) {
 // All operators that are missing are named, those in branches too.
 func TestMissingOperatorsAreNamedTogether(t *testing.T) {
 	branch := graphOf(part{1, nodeOf("Second", nil, names("z"))}, part{12, portAs("z", 1)})
-	_, err := Parse(modelOf(graphOf(
+	_, err := build.Parse(modelOf(graphOf(
 		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)},
 		part{1, nodeOf("First", names("x"), names("c"))},
 		part{1, nodeOf("If", names("c"), names("y"), message{}.text(1, "then_branch").sub(6, branch), message{}.text(1, "else_branch").sub(6, branch))},
@@ -75,7 +77,7 @@ func TestMissingOperatorsAreNamedTogether(t *testing.T) {
 
 // An error says in which node it is, and what decides a shape is named by its input.
 func TestErrorsNameTheNode(t *testing.T) {
-	m, err := Parse(modelOf(graphOf(
+	m, err := build.Parse(modelOf(graphOf(
 		part{11, portAs("x", 1, 2, 3)}, part{11, portAs("s", 7, 1)}, part{12, portAs("y", 1)},
 		part{1, nodeOf("Reshape", names("x", "s"), names("y"))},
 	)), "", noFold)
@@ -89,21 +91,21 @@ func TestErrorsNameTheNode(t *testing.T) {
 	require.ErrorContains(t, err, `[onnx] node "the Reshape" (Reshape-17): the shape depends on the elements of an input`)
 	require.Equal(t, status.Unsupported, status.CodeOf(err))
 
-	known := &op.Const{Type: vector, Bytes: appendInt(nil, 6, 8)}
+	known := &op.Const{Type: vector, Bytes: file.AppendInt(nil, 6, 8)}
 	g, err := m.Given(map[int]*op.Const{1: known}).Resolve([]op.Type{typeOf(t, 2, 3)})
 	require.NoError(t, err)
 	require.Len(t, g.Inputs(), 1)
 	s := g.Outputs()[0].Shape
 	require.Equal(t, []int64{6}, s.Slice())
 
-	known.Bytes = appendInt(nil, 7, 8)
+	known.Bytes = file.AppendInt(nil, 7, 8)
 	_, err = m.Given(map[int]*op.Const{1: known}).Resolve([]op.Type{typeOf(t, 2, 3)})
 	require.ErrorContains(t, err, `[onnx] node "the Reshape" (Reshape-17): a tensor of shape [2, 3] cannot have shape [7]`)
 }
 
 // Files of IR 3 list initializers as inputs; they are not what a call gives, and are one constant for all shapes.
 func TestInitializersAreNoInputs(t *testing.T) {
-	m, err := Parse(modelOf(graphOf(
+	m, err := build.Parse(modelOf(graphOf(
 		part{11, portAs("x", 1, -1)}, part{11, portAs("w", 1, 1)}, part{12, portAs("y", 1)}, part{5, floatsOf32("w", 2)},
 		part{1, nodeOf("Mul", names("x", "w"), names("y"))},
 	)), "", noFold)
@@ -116,13 +118,13 @@ func TestInitializersAreNoInputs(t *testing.T) {
 		seen = append(seen, strings.SplitN(g.String(), "= ", 2)[1])
 	}
 	require.Equal(t, seen[0], seen[1], "operators that do not depend on the size")
-	require.Len(t, m.consts, 1)
+	require.Len(t, m.Kept().Consts, 1)
 }
 
 // Whatever is wrong with a file is an error that says so.
 func TestDamagedFilesAreRefused(t *testing.T) {
 	deep := message{}
-	for range 2 * deepest {
+	for range 2 * file.Deepest {
 		deep = graphOf(part{1, nodeOf("If", nil, nil, message{}.text(1, "then_branch").sub(6, deep))})
 	}
 	output, relu := part{12, portAs("y", 1)}, part{1, nodeOf("Relu", names("x"), names("y"))}
@@ -153,7 +155,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		{"future", "opset 99", message{}.int(1, 8).sub(7, graphOf(part{11, portAs("x", 1, 2)}, output, relu)).sub(8, message{}.int(2, 99))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Parse(test.bytes, "", noFold)
+			_, err := build.Parse(test.bytes, "", noFold)
 			require.Error(t, err)
 			if test.name != "size" {
 				require.ErrorContains(t, err, test.want)
@@ -165,7 +167,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 
 // Names that nothing has made, whether by a cycle or by the order of nodes, are errors.
 func TestCyclesAreErrors(t *testing.T) {
-	m, err := Parse(modelOf(graphOf(
+	m, err := build.Parse(modelOf(graphOf(
 		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)},
 		part{1, nodeOf("Add", names("x", "z"), names("y"))}, part{1, nodeOf("Relu", names("y"), names("z"))},
 	)), "", noFold)
@@ -175,7 +177,7 @@ func TestCyclesAreErrors(t *testing.T) {
 
 	// A function that calls itself.
 	self := message{}.text(1, "Again").text(4, "x").text(5, "y").sub(7, nodeOf("Again", names("x"), names("y")))
-	m, err = Parse(message(modelOf(graphOf(
+	m, err = build.Parse(message(modelOf(graphOf(
 		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{1, nodeOf("Again", names("x"), names("y"))},
 	))).sub(25, self), "", noFold)
 	require.NoError(t, err)
@@ -186,14 +188,14 @@ func TestCyclesAreErrors(t *testing.T) {
 // Tensors with the wrong number of bytes are refused before anything is computed with them.
 func TestTensorsHaveTheirElements(t *testing.T) {
 	for _, raw := range []int{0, 7, 9} {
-		d := decoder{}
-		x, err := d.tensor(tensorOf("w", 1, make([]byte, raw), 2))
+		d := file.Decoder{}
+		x, err := d.Tensor(tensorOf("w", 1, make([]byte, raw), 2))
 		require.NoError(t, err)
 		_, err = x.Const(nil)
 		require.ErrorContains(t, err, `tensor "w" of float32[2] has`)
 	}
-	d := decoder{}
-	x, err := d.tensor(message{}.int(1, 3).int(2, 3).text(5, "\x01\x02\x7f")) // int8 in packed int32_data
+	d := file.Decoder{}
+	x, err := d.Tensor(message{}.int(1, 3).int(2, 3).text(5, "\x01\x02\x7f")) // int8 in packed int32_data
 	require.NoError(t, err)
 	c, err := x.Const(nil)
 	require.NoError(t, err)
@@ -230,7 +232,7 @@ func TestExternalData(t *testing.T) {
 		path := filepath.Join(dir, "model", "m.onnx")
 		bytes := modelOf(graphOf(part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{5, w}, part{1, nodeOf("Add", names("x", "w"), names("y"))}))
 		require.NoError(t, os.WriteFile(path, bytes, 0o600))
-		m, err := Open(path, noFold)
+		m, err := build.Open(path, noFold)
 		require.NoError(t, err)
 		_, err = m.Resolve([]op.Type{typeOf(t, 2)})
 		if test.want == "" {
@@ -239,7 +241,7 @@ func TestExternalData(t *testing.T) {
 			require.ErrorContains(t, err, test.want)
 		}
 		require.NoError(t, m.Close())
-		m, err = Parse(bytes, "", noFold)
+		m, err = build.Parse(bytes, "", noFold)
 		require.NoError(t, err)
 		_, err = m.Resolve([]op.Type{typeOf(t, 2)})
 		require.Error(t, err)
@@ -247,16 +249,16 @@ func TestExternalData(t *testing.T) {
 			require.ErrorContains(t, err, "want a model that was read from a file")
 		}
 	}
-	_, err := Open(filepath.Join(dir, "none.onnx"), noFold)
+	_, err := build.Open(filepath.Join(dir, "none.onnx"), noFold)
 	require.Equal(t, status.Invalid, status.CodeOf(err))
 }
 
 // Entries of one operator are in ascending order, since the last that fits counts.
 func TestTableIsInOrder(t *testing.T) {
-	for name, list := range table {
+	for name, list := range build.Table {
 		for i, e := range list {
-			require.NotNil(t, e.build, name)
-			require.True(t, i == 0 || list[i-1].since < e.since, name)
+			require.NotNil(t, e.Build, name)
+			require.True(t, i == 0 || list[i-1].Since < e.Since, name)
 		}
 	}
 }
@@ -274,7 +276,7 @@ func TestDescribe(t *testing.T) {
 		return file.sub(14, pair("k", "one")).sub(14, pair("k", "two")).sub(14, pair("\x00", "\xff\n"))
 	}
 	for ir, replaceable := range map[int64]string{3: `[]`, 8: `[{"name":"w","elem":"float","shape":[2]}]`} {
-		m, err := Parse(about(ir), "", noFold)
+		m, err := build.Parse(about(ir), "", noFold)
 		require.NoError(t, err)
 		said, err := m.Describe()
 		require.NoError(t, err)
@@ -288,16 +290,16 @@ func TestDescribe(t *testing.T) {
 // Small constants with another shape are constants of the file like others: what is made of several, however large, is a
 // constant too. Exporters make the weights of recurrent networks that way.
 func TestViewsOfSmallConstantsAreFixed(t *testing.T) {
-	raw := make([]byte, smallFold) // each as large as a small one may be
-	m, err := Parse(modelOf(graphOf(
-		part{11, portAs("x", 1, -1)}, part{12, portAs("y", 1)}, part{5, tensorOf("a", 1, raw, smallFold/4)}, part{5, tensorOf("b", 1, raw, smallFold/4)},
+	raw := make([]byte, build.SmallFold) // each as large as a small one may be
+	m, err := build.Parse(modelOf(graphOf(
+		part{11, portAs("x", 1, -1)}, part{12, portAs("y", 1)}, part{5, tensorOf("a", 1, raw, build.SmallFold/4)}, part{5, tensorOf("b", 1, raw, build.SmallFold/4)},
 		part{5, vectorOf("axis", 0)},
 		part{1, nodeOf("Unsqueeze", names("a", "axis"), names("c"))}, part{1, nodeOf("Unsqueeze", names("b", "axis"), names("d"))},
 		part{1, nodeOf("Concat", names("c", "d"), names("e"), message{}.text(1, "axis").int(3, 0))},
 		part{1, nodeOf("Mul", names("e", "x"), names("y"))},
 	)), "", zeros)
 	require.NoError(t, err)
-	for _, n := range []int64{1, smallFold / 4} {
+	for _, n := range []int64{1, build.SmallFold / 4} {
 		g, err := m.Resolve([]op.Type{typeOf(t, n)})
 		require.NoError(t, err)
 		require.Equal(t, 1, g.Calls())
@@ -335,10 +337,10 @@ func TestSequencesOfWhatIsNoTensor(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := Parse(modelOf(graphOf(test.parts...)), "", noFold)
+			m, err := build.Parse(modelOf(graphOf(test.parts...)), "", noFold)
 			require.NoError(t, err)
-			counts, types := []int64{nothing}, []op.Type{}
-			if m.inputs[0].Sequence {
+			counts, types := []int64{build.Nothing}, []op.Type{}
+			if inputsOf(m)[0].Sequence {
 				counts, types = []int64{1}, []op.Type{typeOf(t, 2)}
 			}
 			f, err := m.Form(counts)
@@ -368,7 +370,7 @@ func FuzzParse(f *testing.F) {
 		part{11, portAs("i", 7)}, part{11, portAs("c", 9)}, part{12, portAs("c", 9)}, part{12, portAs("i", 7)},
 	)
 	f.Add(modelOf(graphOf(
-		part{5, tensorOf("n", 7, appendInt(nil, 3, 8))}, part{12, portAs("y", 7)},
+		part{5, tensorOf("n", 7, file.AppendInt(nil, 3, 8))}, part{12, portAs("y", 7)},
 		part{1, nodeOf("Loop", names("n", ""), names("y"), message{}.text(1, "body").sub(6, body))},
 	)))
 	f.Add(modelOf(graphOf(
@@ -382,17 +384,17 @@ func FuzzParse(f *testing.F) {
 		part{1, nodeOf("SequenceLength", names("t"), names("n"))}, part{1, nodeOf("Unique", names("n"), names("u"))},
 	)))
 	f.Fuzz(func(t *testing.T, bytes []byte) {
-		m, err := Parse(bytes, "", zeros)
+		m, err := build.Parse(bytes, "", zeros)
 		if err != nil {
 			require.True(t, strings.HasPrefix(err.Error(), "[onnx]"), err)
 			return
 		}
-		m.spent = m.mostFolded() - 1<<20
+		m.Kept().Spent = m.MostFolded() - 1<<20
 		var source graph.Source = m
-		if counts := make([]int64, len(m.inputs)); varies(m.inputs) {
-			for i, p := range m.inputs {
+		if counts := make([]int64, len(inputsOf(m))); build.Varies(inputsOf(m)) {
+			for i, p := range inputsOf(m) {
 				if counts[i] = 1; p.Optional && len(bytes)%2 == 0 {
-					counts[i] = nothing
+					counts[i] = build.Nothing
 				}
 			}
 			form, err := m.Form(counts)

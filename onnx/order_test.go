@@ -9,19 +9,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
 )
 
 // chain is nodes of which each reads the result of the one before, "0" first.
-func chain(n int) []*Node {
-	nodes := make([]*Node, n)
+func chain(n int) []*file.Node {
+	nodes := make([]*file.Node, n)
 	for i := range nodes {
-		nodes[i] = &Node{Op: "Neg", In: []string{strconv.Itoa(i)}, Out: []string{strconv.Itoa(i + 1)}}
+		nodes[i] = &file.Node{Op: "Neg", In: []string{strconv.Itoa(i)}, Out: []string{strconv.Itoa(i + 1)}}
 	}
 	return nodes
 }
 
 // runnable reports whether each node follows all that make what it reads.
-func runnable(nodes []*Node) bool {
+func runnable(nodes []*file.Node) bool {
 	at := map[string]int{}
 	for i, n := range nodes {
 		for _, name := range n.Out {
@@ -30,7 +32,7 @@ func runnable(nodes []*Node) bool {
 	}
 	for i, n := range nodes {
 		names := map[string]bool{}
-		n.reads(names)
+		n.Reads(names)
 		for name := range names {
 			if maker, ok := at[name]; ok && maker >= i {
 				return false
@@ -44,35 +46,35 @@ func runnable(nodes []*Node) bool {
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		var nodes []*Node
+		var nodes []*file.Node
 		for i := range 40 {
-			n := &Node{Op: "Sum", Out: []string{strconv.Itoa(i)}}
+			n := &file.Node{Op: "Sum", Out: []string{strconv.Itoa(i)}}
 			for range random.IntN(4) {
 				n.In = append(n.In, strconv.Itoa(random.IntN(i+1)-1)) // -1 is no node's
 			}
 			nodes = append(nodes, n)
 		}
-		require.Equal(t, nodes, ordered(nodes))
+		require.Equal(t, nodes, file.Ordered(nodes))
 		random.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
-		sorted := ordered(nodes)
+		sorted := file.Ordered(nodes)
 		require.ElementsMatch(t, nodes, sorted)
 		require.True(t, runnable(sorted))
 	}
 	circle := chain(3)
 	circle[0].In = []string{"3"}
-	require.Equal(t, circle, ordered(circle))
-	require.Equal(t, []*Node{circle[1]}, ordered([]*Node{circle[1]}))
-	require.Empty(t, ordered(nil))
+	require.Equal(t, circle, file.Ordered(circle))
+	require.Equal(t, []*file.Node{circle[1]}, file.Ordered([]*file.Node{circle[1]}))
+	require.Empty(t, file.Ordered(nil))
 }
 
 // TestOrderOfALongChain is of as many nodes as a file may have, the last one first.
 func TestOrderOfALongChain(t *testing.T) {
-	nodes := chain(mostNodes)
+	nodes := chain(file.MostNodes)
 	for i := range len(nodes) / 2 {
 		j := len(nodes) - 1 - i
 		nodes[i], nodes[j] = nodes[j], nodes[i]
 	}
-	require.True(t, runnable(ordered(nodes)))
+	require.True(t, runnable(file.Ordered(nodes)))
 }
 
 // TestNodesOfAFileInAnyOrder has a branch that reads what a later node makes, and a function whose nodes are in reverse.
@@ -87,7 +89,7 @@ func TestNodesOfAFileInAnyOrder(t *testing.T) {
 		part{1, nodeOf("If", names("yes"), names("y"), graphAttr("then_branch", branch("Abs")), graphAttr("else_branch", branch("Neg")))},
 		part{1, nodeOf("Twice", names("x"), names("late")).text(7, "own")},
 	)
-	m, err := Parse(message(modelOf(graph)).sub(25, twice), "", noFold)
+	m, err := build.Parse(message(modelOf(graph)).sub(25, twice), "", noFold)
 	require.NoError(t, err)
 	g, err := m.Resolve([]op.Type{typeOf(t, 2)})
 	require.NoError(t, err)
@@ -96,19 +98,19 @@ func TestNodesOfAFileInAnyOrder(t *testing.T) {
 
 // Names of a branch are its own: that a later node makes one of the same name, from the result of the branch, is no cycle.
 func TestNamesOfABranch(t *testing.T) {
-	inner := &Graph{Nodes: []*Node{{Op: "Neg", In: []string{"p"}, Out: []string{"a"}}, {Op: "Neg", In: []string{"a"}, Out: []string{"b"}}}, Inputs: []*Port{{Name: "p"}}, Outputs: []*Port{{Name: "b"}}}
-	nodes := []*Node{
-		{Op: "If", In: []string{"x"}, Out: []string{"y"}, Attrs: map[string]*Attribute{"then_branch": {G: inner}}},
+	inner := &file.Graph{Nodes: []*file.Node{{Op: "Neg", In: []string{"p"}, Out: []string{"a"}}, {Op: "Neg", In: []string{"a"}, Out: []string{"b"}}}, Inputs: []*file.Port{{Name: "p"}}, Outputs: []*file.Port{{Name: "b"}}}
+	nodes := []*file.Node{
+		{Op: "If", In: []string{"x"}, Out: []string{"y"}, Attrs: map[string]*file.Attribute{"then_branch": {G: inner}}},
 		{Op: "Neg", In: []string{"y"}, Out: []string{"a"}},
 		{Op: "Neg", In: []string{"a"}, Out: []string{"p"}},
 	}
-	require.Equal(t, nodes, ordered(nodes))
+	require.Equal(t, nodes, file.Ordered(nodes))
 }
 
 // What a cycle and a name that nothing makes are is an error of the model.
 func TestNodesThatReadWhatIsNotThere(t *testing.T) {
 	for _, in := range []string{"b", "nothing"} {
-		m, err := Parse(modelOf(graphOf(
+		m, err := build.Parse(modelOf(graphOf(
 			part{11, portAs("x", 1, 2)}, part{12, portAs("b", 1)},
 			part{1, nodeOf("Add", names("x", in), names("a"))}, part{1, nodeOf("Neg", names("a"), names("b"))},
 		)), "", noFold)
@@ -123,7 +125,7 @@ func TestFunctionsWithInputsLeftOut(t *testing.T) {
 	clip := message{}.text(1, "Bounded").text(4, "a").text(4, "low").text(4, "high").text(5, "b").
 		sub(7, nodeOf("Clip", names("a", "low", "high"), names("b"))).sub(9, message{}.text(1, "").int(2, 17)).text(10, "own")
 	for _, in := range [][]string{{"x"}, {"x", ""}, {"x", "", "most"}} {
-		m, err := Parse(message(modelOf(graphOf(
+		m, err := build.Parse(message(modelOf(graphOf(
 			part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{5, tensorOf("most", 1, make([]byte, 4))},
 			part{1, nodeOf("Bounded", in, names("y")).text(7, "own")},
 		))).sub(25, clip), "", noFold)
@@ -136,7 +138,7 @@ func TestFunctionsWithInputsLeftOut(t *testing.T) {
 // A loop that only its condition ends has the largest trip count, as exporters write it. It is no number of float64.
 func TestLoopsWithTheLargestTripCount(t *testing.T) {
 	body := graphOf(
-		part{11, portAs("i", 7)}, part{11, portAs("c", 9)}, part{11, portAs("v", 1)}, part{5, tensorOf("two", 7, appendInt(nil, 2, 8))},
+		part{11, portAs("i", 7)}, part{11, portAs("c", 9)}, part{11, portAs("v", 1)}, part{5, tensorOf("two", 7, file.AppendInt(nil, 2, 8))},
 		part{1, nodeOf("Neg", names("v"), names("w"))}, part{1, nodeOf("Less", names("i", "two"), names("d"))},
 		part{12, portAs("d", 9)}, part{12, portAs("w", 1)},
 	)
@@ -146,10 +148,10 @@ func TestLoopsWithTheLargestTripCount(t *testing.T) {
 		if i[0] < 2 {
 			yes = 1
 		}
-		return []*op.Const{{Type: op.Type{DType: ElemType(9).DType()}, Bytes: []byte{yes}}}, nil
+		return []*op.Const{{Type: op.Type{DType: file.ElemType(9).DType()}, Bytes: []byte{yes}}}, nil
 	}
-	m, err := Parse(modelOf(graphOf(
-		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{5, tensorOf("n", 7, appendInt(nil, math.MaxInt64, 8))},
+	m, err := build.Parse(modelOf(graphOf(
+		part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{5, tensorOf("n", 7, file.AppendInt(nil, math.MaxInt64, 8))},
 		part{1, nodeOf("Loop", names("n", "", "x"), names("y"), graphAttr("body", body))},
 	)), "", less)
 	require.NoError(t, err)
@@ -170,7 +172,7 @@ func TestAttributesOfAnotherType(t *testing.T) {
 		{message{}.text(1, "axis").int(20, 7), "attribute axis is of type 7; want 2, an int"},
 		{message{}.text(1, "axis").int(20, -1), "attribute axis is of type -1; want 2, an int"},
 	} {
-		m, err := Parse(modelOf(graphOf(
+		m, err := build.Parse(modelOf(graphOf(
 			part{11, portAs("x", 1, 2)}, part{12, portAs("y", 1)}, part{1, nodeOf("Softmax", names("x"), names("y"), test.axis)},
 		)), "", noFold)
 		require.NoError(t, err)
@@ -186,7 +188,7 @@ func TestAttributesOfAnotherType(t *testing.T) {
 // Weights of a recurrent network whose sizes do not fit each other are an error.
 func TestRecurrentWeightsThatDoNotFit(t *testing.T) {
 	for _, sizes := range [][2]int64{{16, 5}, {12, 4}, {20, 4}} { // rows of both, and columns of the second
-		m, err := Parse(modelOf(graphOf(
+		m, err := build.Parse(modelOf(graphOf(
 			part{11, portAs("x", 1, 2, 1, 3)}, part{12, portAs("y", 1)},
 			part{5, tensorOf("w", 1, make([]byte, 4*sizes[0]*3), 1, sizes[0], 3)},
 			part{5, tensorOf("r", 1, make([]byte, 4*sizes[0]*sizes[1]), 1, sizes[0], sizes[1])},
@@ -201,7 +203,7 @@ func TestRecurrentWeightsThatDoNotFit(t *testing.T) {
 // The largest 0 elements of an axis, which may have none, are empty tensors.
 func TestTheLargestNone(t *testing.T) {
 	for _, n := range []int64{0, 4} {
-		m, err := Parse(modelOf(graphOf(
+		m, err := build.Parse(modelOf(graphOf(
 			part{11, portAs("x", 1, 2, -1)}, part{12, portAs("v", 1)}, part{12, portAs("i", 7)}, part{5, vectorOf("k", 0)},
 			part{1, nodeOf("TopK", names("x", "k"), names("v", "i"))},
 		)), "", noFold)

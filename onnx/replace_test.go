@@ -7,6 +7,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
 // An initializer that is an input as well becomes an input where that is asked for, and the graph then takes it.
@@ -19,7 +20,7 @@ func TestTake(t *testing.T) {
 		{11, portAs("w", 1, 2)},
 		{12, portAs("y", 1, -1, 2)},
 	}
-	m, err := Parse(modelOf(graphOf(parts...)), "", zeros)
+	m, err := build.Parse(modelOf(graphOf(parts...)), "", zeros)
 	require.NoError(t, err)
 	require.Len(t, m.Replaceable(), 1)
 	for _, name := range []string{"x", "fixed", "none"} {

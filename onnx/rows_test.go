@@ -9,6 +9,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
 // An operator of ONNX that is a composite of core/op is one node: what it computes is said by the row alone.
@@ -28,7 +29,7 @@ func TestCompositesAreOneNode(t *testing.T) {
 				ports = append(ports, onnxtest.Port{Name: "slope", Elem: 1, Dims: []int64{3}})
 				node.In = append(node.In, "slope")
 			}
-			m, err := Parse(onnxtest.Model(ports, []onnxtest.Port{{Name: "y", Elem: 1, Dims: []int64{2, 3}}}, node), "", nil)
+			m, err := build.Parse(onnxtest.Model(ports, []onnxtest.Port{{Name: "y", Elem: 1, Dims: []int64{2, 3}}}, node), "", nil)
 			require.NoError(t, err)
 			g, err := m.Resolve(m.Inputs())
 			require.NoError(t, err)

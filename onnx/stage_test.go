@@ -9,11 +9,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
 )
 
 // A rest is resolved while programs of earlier stages are compiled, which read the constants that both have.
 func TestRestsLeaveSharedConstants(t *testing.T) {
-	m, err := Parse(modelOf(graphOf(
+	m, err := build.Parse(modelOf(graphOf(
 		part{11, portAs("x", 1, -1)}, part{12, portAs("y", 1)}, part{5, floatsOf32("a", 1)}, part{5, floatsOf32("b", 2)},
 		part{1, nodeOf("Add", names("a", "b"), names("c"))}, part{1, nodeOf("Add", names("x", "c"), names("z"))},
 		part{1, nodeOf("NonZero", names("z"), names("places"))},
@@ -23,7 +25,7 @@ func TestRestsLeaveSharedConstants(t *testing.T) {
 	_, next, err := m.Stage([]op.Type{typeOf(t, 3)})
 	require.NoError(t, err)
 	var shared []*op.Const
-	for _, k := range m.small {
+	for _, k := range m.Kept().Small {
 		shared = append(shared, k)
 	}
 	require.NotEmpty(t, shared)
@@ -37,13 +39,13 @@ func TestRestsLeaveSharedConstants(t *testing.T) {
 	}()
 	places := typeOf(t, 2, 1)
 	places.DType = dtype.Int64
-	_, _, err = next.Rest.(*rest).Stage([]op.Type{places, typeOf(t, 3)})
+	_, _, err = next.Rest.(*build.Rest).Stage([]op.Type{places, typeOf(t, 3)})
 	require.NoError(t, err)
 	require.False(t, <-done)
 }
 
 // stagesOf resolves a model and its rests, as if each size that elements decide were 2, and returns what is between them.
-func stagesOf(m *Model, inputs ...op.Type) (list []*graph.Stage, err error) {
+func stagesOf(m *build.Model, inputs ...op.Type) (list []*graph.Stage, err error) {
 	for source := graph.Staged(m); ; source = list[len(list)-1].Rest.(graph.Staged) {
 		g, next, err := source.Stage(inputs)
 		if err != nil || next == nil {
@@ -62,7 +64,7 @@ func stagesOf(m *Model, inputs ...op.Type) (list []*graph.Stage, err error) {
 
 // What the rest reads of the inputs is no output of the graph before it, which would be a copy in each stage.
 func TestRestsReadInputs(t *testing.T) {
-	m, err := Parse(modelOf(graphOf(
+	m, err := build.Parse(modelOf(graphOf(
 		part{11, portAs("x", 1, -1)}, part{11, portAs("z", 1, -1)}, part{12, portAs("y", 1)}, part{12, portAs("b", 7)},
 		part{1, nodeOf("NonZero", names("x"), names("a"))}, part{1, nodeOf("NonZero", names("x"), names("b"))},
 		part{1, nodeOf("Add", names("x", "z"), names("y"))},
@@ -78,14 +80,14 @@ func TestRestsReadInputs(t *testing.T) {
 // A small file may ask for any number of stages, each with a graph and a program.
 func TestStagesHaveALimit(t *testing.T) {
 	parts := []part{{11, portAs("x", 1, -1)}, {12, portAs("y0", 7)}}
-	for i := range mostStages {
+	for i := range build.MostStages {
 		parts = append(parts, part{1, nodeOf("NonZero", names("x"), names("y"+strconv.Itoa(i)))})
 	}
 	for n := range 2 {
-		m, err := Parse(modelOf(graphOf(parts...)), "", zeros)
+		m, err := build.Parse(modelOf(graphOf(parts...)), "", zeros)
 		require.NoError(t, err)
 		list, err := stagesOf(m, typeOf(t, 3))
-		require.Len(t, list, mostStages)
+		require.Len(t, list, build.MostStages)
 		if n == 0 {
 			require.NoError(t, err)
 		} else {
@@ -100,18 +102,18 @@ func TestCountsWithinNodes(t *testing.T) {
 	branch := graphOf(part{1, nodeOf("NonZero", names("x"), names("z"))}, part{12, portAs("z", 7)})
 	choice := part{1, nodeOf("If", names("c"), names("y"), graphAttr("then_branch", branch), graphAttr("else_branch", branch))}
 	inputs := []part{{11, portAs("x", 1, -1)}, {11, portAs("c", 9)}, {12, portAs("y", 7)}}
-	m, err := Parse(modelOf(graphOf(append(inputs, choice)...)), "", zeros)
+	m, err := build.Parse(modelOf(graphOf(append(inputs, choice)...)), "", zeros)
 	require.NoError(t, err)
 	require.True(t, m.Counts())
-	m, err = Parse(modelOf(graphOf(append(inputs, part{1, nodeOf("Identity", names("x"), names("y"))})...)), "", zeros)
+	m, err = build.Parse(modelOf(graphOf(append(inputs, part{1, nodeOf("Identity", names("x"), names("y"))})...)), "", zeros)
 	require.NoError(t, err)
 	require.False(t, m.Counts())
 
-	f, g := functionName{"own", "F", ""}, functionName{"own", "G", ""}
-	call := func(f functionName) *Node { return &Node{Op: f.name, Domain: f.domain} }
-	m.file.functions[f] = &function{functionName: f, nodes: []*Node{call(f), call(g), call(g)}}
-	m.file.functions[g] = &function{functionName: g, nodes: []*Node{call(f), call(f)}}
-	require.False(t, m.counting(call(f), map[*function]bool{}))
-	m.file.functions[g].nodes = append(m.file.functions[g].nodes, &Node{Op: "Compress"})
-	require.True(t, m.counting(call(f), map[*function]bool{}))
+	f, g := file.FunctionName{Domain: "own", Name: "F"}, file.FunctionName{Domain: "own", Name: "G"}
+	call := func(f file.FunctionName) *file.Node { return &file.Node{Op: f.Name, Domain: f.Domain} }
+	m.File().Functions[f] = &file.Function{FunctionName: f, Nodes: []*file.Node{call(f), call(g), call(g)}}
+	m.File().Functions[g] = &file.Function{FunctionName: g, Nodes: []*file.Node{call(f), call(f)}}
+	require.False(t, m.Counting(call(f), map[*file.Function]bool{}))
+	m.File().Functions[g].Nodes = append(m.File().Functions[g].Nodes, &file.Node{Op: "Compress"})
+	require.True(t, m.Counting(call(f), map[*file.Function]bool{}))
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/text"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
+	"github.com/paddle-mps/paddle-mps/onnx/ops"
 )
 
 // tests/python/test_onnx_strings.py runs models with strings.
@@ -24,7 +27,7 @@ func TestStringsOfTheFile(t *testing.T) {
 		part{1, nodeOf("If", names("c"), names("y"), graphAttr("then_branch", branch), graphAttr("else_branch", branch))},
 		part{1, nodeOf("Relu", names("c"), names("d"), message{}.text(1, "list").text(9, "a").text(9, "listed"))},
 	))
-	m, err := Parse(file, "", zeros)
+	m, err := build.Parse(file, "", zeros)
 	require.NoError(t, err)
 	require.Equal(t, int64(4), m.Strings().Len())
 	for s, want := range map[string]int64{"": 0, "a": -1, "b": -2, "listed": -3, "within": -4} {
@@ -34,7 +37,7 @@ func TestStringsOfTheFile(t *testing.T) {
 	}
 	_, ok := m.Strings().ID("c")
 	require.False(t, ok)
-	k, err := m.constant(m.file.graph.Initializers[0])
+	k, err := m.Constant(m.File().Graph.Initializers[0])
 	require.NoError(t, err)
 	ids, _ := k.Ints()
 	require.Equal(t, []int64{-2, -1, -2, 0}, ids)
@@ -46,7 +49,7 @@ func TestStringsOfTheFile(t *testing.T) {
 
 // A call on strings ends the graph, and its results are the first inputs of the rest.
 func TestCallsOnStringsEndTheGraph(t *testing.T) {
-	m, err := Parse(message{}.int(1, 8).sub(7, graphOf(
+	m, err := build.Parse(message{}.int(1, 8).sub(7, graphOf(
 		part{11, portAs("x", 8, -1)}, part{12, portAs("y", 8)}, part{12, portAs("n", 7)},
 		part{1, nodeOf("StringConcat", names("x", "x"), names("twice"))},
 		part{1, nodeOf("StringSplit", names("twice"), names("y", "n"))},
@@ -64,24 +67,24 @@ func TestCallsOnStringsEndTheGraph(t *testing.T) {
 	_, next, err := m.Stage([]op.Type{in})
 	require.NoError(t, err)
 	require.Equal(t, 2, next.Operands)
-	x := &op.Const{Type: in, Bytes: appendInt(appendInt(nil, a, 8), 0, 8)}
+	x := &op.Const{Type: in, Bytes: file.AppendInt(file.AppendInt(nil, a, 8), 0, 8)}
 	made, err := next.Strings(table, []*op.Const{x, x})
 	require.NoError(t, err)
-	list, err := stringList(table, made[0])
+	list, err := build.StringList(table, made[0])
 	require.NoError(t, err)
 	require.Equal(t, []string{"a ba b", ""}, list)
 	// Then comes what the node has read, because it runs again.
-	_, last, err := next.Rest.(*rest).Stage([]op.Type{in, in})
+	_, last, err := next.Rest.(*build.Rest).Stage([]op.Type{in, in})
 	require.NoError(t, err)
 	made, err = last.Strings(table, made)
 	require.NoError(t, err)
 	require.Equal(t, []int64{2, 3}, made[0].Shape.Slice())
-	list, err = stringList(table, made[0])
+	list, err = build.StringList(table, made[0])
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "ba", "b", "", "", ""}, list)
 	counts, _ := made[1].Ints()
 	require.Equal(t, []int64{3, 0}, counts)
-	g, end, err := last.Rest.(*rest).Stage([]op.Type{made[0].Type, made[1].Type, in})
+	g, end, err := last.Rest.(*build.Rest).Stage([]op.Type{made[0].Type, made[1].Type, in})
 	require.NoError(t, err)
 	require.Nil(t, end)
 	require.Len(t, g.Outputs(), 2)
@@ -94,7 +97,7 @@ func TestMemoryOfCallsOnStrings(t *testing.T) {
 		nodeOf("StringSplit", names("x"), names("y", "n")),
 		nodeOf("StringNormalizer", names("x"), names("y"), textAttr("case_change_action", "LOWER")),
 	} {
-		m, err := Parse(message{}.int(1, 8).sub(7, graphOf(part{11, portAs("x", 8, -1)}, part{12, portAs("y", 8)}, part{1, node})).sub(8, message{}.text(1, "").int(2, 20)), "", zeros)
+		m, err := build.Parse(message{}.int(1, 8).sub(7, graphOf(part{11, portAs("x", 8, -1)}, part{12, portAs("y", 8)}, part{1, node})).sub(8, message{}.text(1, "").int(2, 20)), "", zeros)
 		require.NoError(t, err)
 		in := typeOf(t, 1000)
 		in.DType = dtype.Int64
@@ -105,7 +108,7 @@ func TestMemoryOfCallsOnStrings(t *testing.T) {
 		require.NoError(t, err)
 		x := &op.Const{Type: in}
 		for range 1000 {
-			x.Bytes = appendInt(x.Bytes, id, 8)
+			x.Bytes = file.AppendInt(x.Bytes, id, 8)
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -116,7 +119,7 @@ func TestMemoryOfCallsOnStrings(t *testing.T) {
 			require.EqualError(t, err, "[onnx] node \"the StringSplit\" (StringSplit-20): the parts of 1000 strings are up to 262144; want at most 67108864 in all")
 			continue
 		}
-		list, err := stringList(table, made[0])
+		list, err := build.StringList(table, made[0])
 		require.NoError(t, err)
 		require.Equal(t, strings.ToLower(long), list[999])
 	}
@@ -152,7 +155,7 @@ func TestNumbersOfStrings(t *testing.T) {
 		{"", dtype.Int64, false, 0, false},
 		{"one", dtype.Float32, false, 0, false},
 	} {
-		bits, ok := parsed(test.s, test.d, test.unsigned)
+		bits, ok := ops.Parsed(test.s, test.d, test.unsigned)
 		require.Equal(t, test.ok, ok, "%q", test.s)
 		if ok {
 			require.Equal(t, test.want, bits, "%q", test.s)

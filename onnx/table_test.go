@@ -14,13 +14,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
 var update = flag.Bool("update", false, "write the list of operators in docs/onnx.md anew")
 
-// Every entry of the package is in the table: a family that is declared and not joined there would be missing without an error.
+// Every entry of package ops is in the table: a family that is declared and not joined in ops.All would be missing without an error.
 func TestTableHasAllFamilies(t *testing.T) {
-	paths, err := filepath.Glob("*.go")
+	paths, err := filepath.Glob("ops/*.go")
 	require.NoError(t, err)
 	declared := 0
 	for _, path := range paths {
@@ -43,7 +45,7 @@ func TestTableHasAllFamilies(t *testing.T) {
 		})
 	}
 	joined := 0
-	for _, entries := range table {
+	for _, entries := range build.Table {
 		joined += len(entries)
 	}
 	require.Greater(t, declared, 200)
@@ -52,9 +54,9 @@ func TestTableHasAllFamilies(t *testing.T) {
 
 // The opsets of an operator ascend: of those that a model's reaches, the last holds.
 func TestEntriesAscend(t *testing.T) {
-	for name, entries := range table {
+	for name, entries := range build.Table {
 		for i := 1; i < len(entries); i++ {
-			require.Less(t, entries[i-1].since, entries[i].since, name)
+			require.Less(t, entries[i-1].Since, entries[i].Since, name)
 		}
 	}
 }
@@ -78,7 +80,7 @@ func TestListOfOperators(t *testing.T) {
 // supported is the list of operators, by domain.
 func supported() string {
 	domains := map[string][]string{}
-	for name := range table {
+	for name := range build.Table {
 		domain, operator, ok := strings.Cut(name, ":")
 		if !ok {
 			domain, operator = "", name
@@ -90,7 +92,7 @@ func supported() string {
 		operators := domains[domain]
 		slices.Sort(operators)
 		if domain == "" {
-			fmt.Fprintf(&b, "Opsets up to %d of `ai.onnx`, with these %d operators:\n\n", newest, len(operators))
+			fmt.Fprintf(&b, "Opsets up to %d of `ai.onnx`, with these %d operators:\n\n", build.Newest, len(operators))
 		} else {
 			fmt.Fprintf(&b, "\n%d of `%s`:\n\n", len(operators), domain)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/onnx"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
@@ -20,7 +21,7 @@ import (
 func (v *Version) bind(m *onnx.Model, folder string, values map[string]*op.Const) error {
 	inputs, outputs := m.Ports()
 	if len(v.config.Input) != len(inputs) {
-		return Errorf(InvalidArg, "unable to load model '%s', configuration expects %d inputs, model provides %d", v.config.Name, len(v.config.Input), len(inputs))
+		return inference.Errorf(inference.InvalidArg, "unable to load model '%s', configuration expects %d inputs, model provides %d", v.config.Name, len(v.config.Input), len(inputs))
 	}
 	for _, in := range v.config.Input {
 		at, err := v.bindPort("input", in, inputs)
@@ -68,12 +69,12 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 			names = append(names, p.Name)
 		}
 		slices.Sort(names)
-		return 0, Errorf(InvalidArg, "unexpected inference %s '%s', allowed %ss are: %s", what, d.GetName(), what, strings.Join(names, ", "))
+		return 0, inference.Errorf(inference.InvalidArg, "unexpected inference %s '%s', allowed %ss are: %s", what, d.GetName(), what, strings.Join(names, ", "))
 	}
 	p := ports[at]
 	// Types of files that tensors of the runtime do not have were refused by complete.
 	if kind := typeOf(p); kind != d.GetDataType() {
-		return 0, Errorf(InvalidArg, "unable to load model '%s', configuration expects datatype %s for %s '%s', model provides %s",
+		return 0, inference.Errorf(inference.InvalidArg, "unable to load model '%s', configuration expects datatype %s for %s '%s', model provides %s",
 			v.config.Name, d.GetDataType(), what, d.GetName(), tensors.Type(kind).ConfigName())
 	}
 	if !p.Ranked {
@@ -89,19 +90,19 @@ func (v *Version) bindPort(what string, d declared, ports []*onnx.Port) (at int,
 		full = append([]int64{-1}, dims...)
 		note = fmt.Sprintf(" (an initial batch dimension because max_batch_size > 0 followed by the explicit tensor shape, making complete shape %s)", tensors.Text(full))
 		if len(p.Dims) > 0 && p.Dims[0].Size >= 0 {
-			return 0, Errorf(InvalidArg, "model '%s', tensor '%s': for the model to support batching the shape should have at least 1 dimension and the first dimension must be -1; but shape expected by the model is %s",
+			return 0, inference.Errorf(inference.InvalidArg, "model '%s', tensor '%s': for the model to support batching the shape should have at least 1 dimension and the first dimension must be -1; but shape expected by the model is %s",
 				v.config.Name, d.GetName(), tensors.Text(dimsOf(p)))
 		}
 	}
 	if len(full) != len(p.Dims) {
-		return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects %d dimensions (shape %s) but the model configuration specifies %d dimensions%s",
+		return 0, inference.Errorf(inference.InvalidArg, "model '%s', tensor '%s': the model expects %d dimensions (shape %s) but the model configuration specifies %d dimensions%s",
 			v.config.Name, d.GetName(), len(p.Dims), tensors.Text(dimsOf(p)), len(full), note)
 	}
 	// A dimension that the file leaves open agrees with any. One that it knows has to be in the configuration, as in Triton's
 	// ONNX Runtime backend: the requests with other sizes, which -1 promises, would fail.
 	for i, n := range full {
 		if m := p.Dims[i].Size; m >= 0 && n != m {
-			return 0, Errorf(InvalidArg, "model '%s', tensor '%s': the model expects shape %s but the model configuration specifies shape %s",
+			return 0, inference.Errorf(inference.InvalidArg, "model '%s', tensor '%s': the model expects shape %s but the model configuration specifies shape %s",
 				v.config.Name, d.GetName(), tensors.Text(dimsOf(p)), tensors.Text(full))
 		}
 	}
@@ -114,15 +115,15 @@ func readLabels(folder, file, output, model string) ([]string, error) {
 	// A root refuses what leads out of the folder also where a link is swapped between a check and the read.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, err)
+		return nil, inference.Errorf(inference.InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, err)
 	}
 	defer func() { _ = root.Close() }()
 	if !filepath.IsLocal(file) {
-		return nil, Errorf(InvalidArg, "label file path '%s' for output '%s' in model '%s' is outside model directory", file, output, model)
+		return nil, inference.Errorf(inference.InvalidArg, "label file path '%s' for output '%s' in model '%s' is outside model directory", file, output, model)
 	}
 	text, err := readFile(root.OpenFile, file, largestLabels)
 	if err != nil {
-		return nil, Errorf(InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, errors.Unwrap(err))
+		return nil, inference.Errorf(inference.InvalidArg, "label file '%s' for output '%s' in model '%s': %s", file, output, model, errors.Unwrap(err))
 	}
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), "\n"), nil
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // The response cache: if the configuration of a model has response_cache { enable: true }, a repeated request is answered
@@ -27,7 +29,7 @@ type key [sha256.Size]byte
 // entry is a response in the cache.
 type entry struct {
 	key     key
-	outputs []Tensor
+	outputs []inference.Tensor
 	bytes   int64
 }
 
@@ -57,7 +59,7 @@ func (c *Cache) Use() (used int64, entries int) {
 }
 
 // get is a copy of the outputs of an entry.
-func (c *Cache) get(k key) ([]Tensor, bool) {
+func (c *Cache) get(k key) ([]inference.Tensor, bool) {
 	c.mu.Lock()
 	at := c.entries[k]
 	if at == nil {
@@ -72,7 +74,7 @@ func (c *Cache) get(k key) ([]Tensor, bool) {
 }
 
 // put adds an entry, and evicts old ones to make room. An entry that is larger than the cache is not stored.
-func (c *Cache) put(k key, outputs []Tensor) {
+func (c *Cache) put(k key, outputs []inference.Tensor) {
 	bytes := int64(overhead)
 	for i := range outputs {
 		bytes += overhead + int64(len(outputs[i].Data))
@@ -97,7 +99,7 @@ func (c *Cache) put(k key, outputs []Tensor) {
 }
 
 // cloned is a copy of outputs and their data.
-func cloned(outputs []Tensor) []Tensor {
+func cloned(outputs []inference.Tensor) []inference.Tensor {
 	all := slices.Clone(outputs)
 	for i := range all {
 		all[i].Shape, all[i].Data = slices.Clone(all[i].Shape), bytes.Clone(all[i].Data)
@@ -109,7 +111,7 @@ func cloned(outputs []Tensor) []Tensor {
 var loads atomic.Uint64
 
 // keyOf is the key of a request that was accepted.
-func (v *Version) keyOf(r *Request, a *accepted) (k key) {
+func (v *Version) keyOf(r *inference.Request, a *accepted) (k key) {
 	h := sha256.New()
 	number(h, v.load)
 	for i := range a.data {
@@ -123,7 +125,7 @@ func (v *Version) keyOf(r *Request, a *accepted) (k key) {
 	}
 	// The order in which outputs are asked for changes no answer: they come in the order of the configuration.
 	wanted := slices.Clone(r.Outputs)
-	slices.SortFunc(wanted, func(a, b Requested) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(wanted, func(a, b inference.Requested) int { return cmp.Compare(a.Name, b.Name) })
 	for _, o := range wanted {
 		number(h, uint64(len(o.Name)))
 		_, _ = h.Write([]byte(o.Name)) // likewise
@@ -141,15 +143,15 @@ func number(h hash.Hash, n uint64) {
 }
 
 // cached answers a job from the cache, or by running it.
-func (v *Version) cached(ctx context.Context, j *job) (*Response, error) {
+func (v *Version) cached(ctx context.Context, j *job) (*inference.Response, error) {
 	start := time.Now()
 	k := v.keyOf(j.request, &j.accepted)
 	if outputs, ok := v.cache.get(k); ok {
 		took := time.Since(start)
-		v.counters.hit(j.received, took)
+		v.counters.Hit(j.received, took)
 		v.observeOne(ObservedQueue, 0)
 		v.observeOne(ObservedHit, took)
-		return &Response{Model: v.config.Name, Version: v.number, ID: j.request.ID, Outputs: outputs}, nil
+		return &inference.Response{Model: v.config.Name, Version: v.number, ID: j.request.ID, Outputs: outputs}, nil
 	}
 	looked := time.Since(start)
 	response, err := v.wait(ctx, j)
@@ -159,25 +161,7 @@ func (v *Version) cached(ctx context.Context, j *job) (*Response, error) {
 	start = time.Now()
 	v.cache.put(k, response.Outputs)
 	kept := time.Since(start)
-	v.counters.missed(looked, kept)
+	v.counters.Missed(looked, kept)
 	v.observeOne(ObservedMiss, looked+kept)
 	return response, nil
-}
-
-// hit counts a request that was answered from the cache. It is a success, and no inference.
-func (c *counters) hit(received time.Time, took time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stats.Success.add(1, time.Since(received))
-	c.latency.add(time.Since(received))
-	c.stats.Queue.add(1, 0)
-	c.stats.CacheHit.add(1, took)
-}
-
-// missed counts a request that was not in the cache, with the time to look and to keep the answer.
-func (c *counters) missed(looked, kept time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stats.CacheMiss.add(1, looked+kept)
-	c.stats.Success.NS += uint64(kept) // the request was counted before
 }

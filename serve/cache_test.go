@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 const cachedConfig = `response_cache { enable: true } max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: -1 }
@@ -23,7 +24,7 @@ func TestCache(t *testing.T) {
 		"other/1/model.onnx": string(onnxtest.Unary("Abs", onnxtest.Float, -1, -1)), "other/config.pbtxt": cachedConfig,
 		"off/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, -1)),
 	}, Options{Cache: cache, Control: ControlExplicit, Load: []string{"*"}})
-	ask := func(r *Request) []float32 {
+	ask := func(r *inference.Request) []float32 {
 		got, err := s.Infer(context.Background(), r)
 		require.NoError(t, err)
 		require.Equal(t, r.ID, got.ID)
@@ -51,7 +52,7 @@ func TestCache(t *testing.T) {
 	require.Equal(t, []float32{-1, -2, -3, -4}, ask(input("m", []int64{2, 2}, 1, 2, 3, 4)))
 	require.EqualValues(t, 2, executions("m"))
 	classes := input("m", []int64{1, 4}, 1, 2, 3, 4)
-	classes.Outputs = []Requested{{Name: "y", Classes: 1}}
+	classes.Outputs = []inference.Requested{{Name: "y", Classes: 1}}
 	got, err = s.Infer(context.Background(), classes)
 	require.NoError(t, err)
 	require.Contains(t, string(got.Outputs[0].Data), "-1.000000:0")
@@ -78,10 +79,10 @@ const cachedOverride = `{"backend": "metal_mps", "response_cache": {"enable": tr
 
 // TestKeysOfTheCache: requests that differ in one part have other keys, and the order of outputs is no part.
 func TestKeysOfTheCache(t *testing.T) {
-	keyOf := func(load uint64, shape []int64, data string, outputs ...Requested) key {
-		return (&Version{load: load}).keyOf(&Request{Outputs: outputs}, &accepted{shapes: [][]int64{shape}, data: [][]byte{[]byte(data)}})
+	keyOf := func(load uint64, shape []int64, data string, outputs ...inference.Requested) key {
+		return (&Version{load: load}).keyOf(&inference.Request{Outputs: outputs}, &accepted{shapes: [][]int64{shape}, data: [][]byte{[]byte(data)}})
 	}
-	y, z := Requested{Name: "y"}, Requested{Name: "z"}
+	y, z := inference.Requested{Name: "y"}, inference.Requested{Name: "z"}
 	seen := map[key]string{}
 	for name, k := range map[string]key{
 		"as it is":        keyOf(1, []int64{2, 3}, "abcdef", y),
@@ -91,7 +92,7 @@ func TestKeysOfTheCache(t *testing.T) {
 		"another output":  keyOf(1, []int64{2, 3}, "abcdef", z),
 		"two outputs":     keyOf(1, []int64{2, 3}, "abcdef", y, z),
 		"all outputs":     keyOf(1, []int64{2, 3}, "abcdef"),
-		"a class of each": keyOf(1, []int64{2, 3}, "abcdef", Requested{Name: "y", Classes: 1}),
+		"a class of each": keyOf(1, []int64{2, 3}, "abcdef", inference.Requested{Name: "y", Classes: 1}),
 	} {
 		require.NotContains(t, seen, k, name)
 		seen[k] = name
@@ -102,7 +103,7 @@ func TestKeysOfTheCache(t *testing.T) {
 // TestCacheIsBounded: old entries make room, large ones are not kept, and a failure is not an answer.
 func TestCacheIsBounded(t *testing.T) {
 	c := NewCache(4 * (2*overhead + 100))
-	outputs := []Tensor{{Name: "y", Data: make([]byte, 100)}}
+	outputs := []inference.Tensor{{Name: "y", Data: make([]byte, 100)}}
 	for i := range 10 {
 		c.put(key{byte(i)}, outputs)
 		_, ok := c.get(key{0}) // is used all the while, and stays
@@ -115,7 +116,7 @@ func TestCacheIsBounded(t *testing.T) {
 	require.False(t, ok)
 	_, ok = c.get(key{9})
 	require.True(t, ok)
-	c.put(key{99}, []Tensor{{Data: make([]byte, 1<<20)}})
+	c.put(key{99}, []inference.Tensor{{Data: make([]byte, 1<<20)}})
 	_, ok = c.get(key{99})
 	require.False(t, ok)
 	var all sync.WaitGroup
@@ -123,7 +124,7 @@ func TestCacheIsBounded(t *testing.T) {
 		all.Go(func() {
 			for j := range 500 {
 				k := key{byte(100 + i), byte(j % 7)}
-				c.put(k, []Tensor{{Name: fmt.Sprint(k), Data: make([]byte, j%90)}})
+				c.put(k, []inference.Tensor{{Name: fmt.Sprint(k), Data: make([]byte, j%90)}})
 				if got, ok := c.get(k); ok && got[0].Name != fmt.Sprint(k) {
 					t.Errorf("%s is not %s", got[0].Name, fmt.Sprint(k))
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -16,7 +17,7 @@ func TestClasses(t *testing.T) {
 	for _, x := range []float64{2, math.Inf(1), math.Inf(-1), 3} {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
 	}
-	made, err := classify(Tensor{Type: tensors.FP32, Shape: []int64{1, 4}, Data: data}, 4, []string{"zero", "", "two"}, true)
+	made, err := inference.Classify(inference.Tensor{Type: tensors.FP32, Shape: []int64{1, 4}, Data: data}, 4, []string{"zero", "", "two"}, true)
 	require.NoError(t, err)
 	require.Equal(t, []int64{1, 4}, made.Shape)
 	var texts []string
@@ -54,7 +55,7 @@ func TestOrderOfClasses(t *testing.T) {
 			[]string{"-0.000000:1", "0.000000:2", "-1.000000:3", "nan:0"},
 		},
 	} {
-		made, err := classify(Tensor{Type: k, Shape: []int64{4}, Data: c.data}, 4, nil, false)
+		made, err := inference.Classify(inference.Tensor{Type: k, Shape: []int64{4}, Data: c.data}, 4, nil, false)
 		require.NoError(t, err)
 		var texts []string
 		for rest := made.Data; len(rest) > 0; {
@@ -68,9 +69,9 @@ func TestOrderOfClasses(t *testing.T) {
 
 // TestTooManyClasses: all elements are sorted, so that there is a limit, for each item.
 func TestTooManyClasses(t *testing.T) {
-	_, err := classify(Tensor{Type: tensors.Uint8, Shape: []int64{1, largestClassified + 1}, Data: make([]byte, largestClassified+1)}, 1, nil, true)
+	_, err := inference.Classify(inference.Tensor{Type: tensors.Uint8, Shape: []int64{1, inference.LargestClassified + 1}, Data: make([]byte, inference.LargestClassified+1)}, 1, nil, true)
 	require.ErrorContains(t, err, "classification output tensor too large")
-	made, err := classify(Tensor{Type: tensors.Uint8, Shape: []int64{2, largestClassified}, Data: make([]byte, 2*largestClassified)}, 1, nil, true)
+	made, err := inference.Classify(inference.Tensor{Type: tensors.Uint8, Shape: []int64{2, inference.LargestClassified}, Data: make([]byte, 2*inference.LargestClassified)}, 1, nil, true)
 	require.NoError(t, err)
 	require.Equal(t, []int64{2, 1}, made.Shape)
 }

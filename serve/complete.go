@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/onnx"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
@@ -14,7 +15,7 @@ func (o *opening) complete(c *modelconfig.ModelConfig, m *onnx.Model) error {
 		return complete(c, m, o.server.options.DefaultMaxBatch)
 	}
 	if len(c.Output) == 0 {
-		return Errorf(InvalidArg, "unable to load model '%s', the configuration has no output, and may not be completed from the file", c.Name)
+		return inference.Errorf(inference.InvalidArg, "unable to load model '%s', the configuration has no output, and may not be completed from the file", c.Name)
 	}
 	return supported(c, m)
 }
@@ -43,7 +44,7 @@ func complete(c *modelconfig.ModelConfig, m *onnx.Model, most int) error {
 		// The preferred sizes depend on the largest batch, which may have been completed just now.
 		modelconfig.CompleteBatching(c)
 	} else if c.MaxBatchSize != 0 {
-		return Errorf(InvalidArg, "autofill failed for model '%s': model does not support batching while non-zero max_batch_size is specified", c.Name)
+		return inference.Errorf(inference.InvalidArg, "autofill failed for model '%s': model does not support batching while non-zero max_batch_size is specified", c.Name)
 	}
 	if len(c.Input) == 0 {
 		for _, p := range inputs {
@@ -65,7 +66,7 @@ func supported(c *modelconfig.ModelConfig, m *onnx.Model) error {
 	inputs, outputs := m.Ports()
 	for _, p := range append(slices.Clip(inputs), outputs...) {
 		if typeOf(p) == modelconfig.DataType_TYPE_INVALID {
-			return Errorf(Unsupported, "unable to load model '%s', '%s' is %s in the file, which is not supported", c.Name, p.Name, p.Text())
+			return inference.Errorf(inference.Unsupported, "unable to load model '%s', '%s' is %s in the file, which is not supported", c.Name, p.Name, p.Text())
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) loadParts(c *modelconfig.ModelConfig, path []string) error {
 			continue
 		}
 		if slices.Contains(append(path, c.Name), name) {
-			return Errorf(InvalidArg, "circular dependency between ensembles: %s -> ... -> %s -> %s", name, c.Name, name)
+			return inference.Errorf(inference.InvalidArg, "circular dependency between ensembles: %s -> ... -> %s -> %s", name, c.Name, name)
 		}
 		s.mu.RLock()
 		m := s.models[name]
@@ -129,9 +130,9 @@ func (s *Server) tryEnsemble(m *model, p *plan) error {
 	}
 	v, err := p.versions[0].open()
 	if err != nil {
-		s.options.Log(Failure, fmt.Sprintf("failed to load '%s': %s", m.name, From(err).Text))
+		s.options.Log(Failure, fmt.Sprintf("failed to load '%s': %s", m.name, inference.From(err).Text))
 		s.forget(m)
-		return Errorf(InvalidArg, "load failed for model '%s': %s\n", m.name, From(err).Text)
+		return inference.Errorf(inference.InvalidArg, "load failed for model '%s': %s\n", m.name, inference.From(err).Text)
 	}
 	v.retire()
 	return nil

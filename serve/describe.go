@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -28,7 +30,7 @@ type Metadata struct {
 // Metadata describes a model; the versions are all that are READY where the request names none.
 func (s *Server) Metadata(name string, number int64) (*Metadata, error) {
 	if s.exiting.Load() {
-		return nil, Errorf(Unavailable, "Server not ready")
+		return nil, inference.Errorf(inference.Unavailable, "Server not ready")
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -75,7 +77,7 @@ func (v *Version) TypeOf(input string) tensors.Type {
 // ConfigOf is the configuration that a version runs with. It is not to be changed.
 func (s *Server) ConfigOf(name string, number int64) (*modelconfig.ModelConfig, error) {
 	if s.exiting.Load() {
-		return nil, Errorf(Unavailable, "Server not ready")
+		return nil, inference.Errorf(inference.Unavailable, "Server not ready")
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -97,7 +99,7 @@ type Entry struct {
 // Index lists all models of the repositories and all versions that were loaded; with ready only those that serve.
 func (s *Server) Index(ready bool) ([]Entry, error) {
 	if s.exiting.Load() {
-		return nil, Errorf(Unavailable, "Server not ready")
+		return nil, inference.Errorf(inference.Unavailable, "Server not ready")
 	}
 	// Folders that appeared after the start are listed as well, by their name alone: they are not loaded.
 	listed, _ := s.scan() // what cannot be read is in the log when it is loaded
@@ -136,30 +138,30 @@ func (s *Server) Index(ready bool) ([]Entry, error) {
 
 // Count is what metrics show of a version.
 type Count struct {
-	Statistics
-	Failures Failures
+	statistics.Totals
+	Failures statistics.Failures
 	Pending  int64
-	LoadTime float64           // seconds
-	Tags     map[string]string // metric_tags of the configuration
-	Latency  latencies         // numbers of successes by their time: see LatencyBound
-	Load     uint64            // of the version: see Version.Load
-	Cached   bool              // whether the version uses the cache of responses
+	LoadTime float64              // seconds
+	Tags     map[string]string    // metric_tags of the configuration
+	Latency  statistics.Latencies // numbers of successes by their time: see LatencyBound
+	Load     uint64               // of the version: see Version.Load
+	Cached   bool                 // whether the version uses the cache of responses
 }
 
 // Statistics are those of a version, of all versions of a model (number -1) or of all models (name "").
 func (s *Server) Statistics(name string, number int64) ([]Count, error) {
 	if s.exiting.Load() {
-		return nil, Errorf(Unavailable, "Server not ready")
+		return nil, inference.Errorf(inference.Unavailable, "Server not ready")
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if name != "" {
 		// Triton words it otherwise here than in the other requests.
 		if m := s.models[name]; m == nil || len(m.ready) == 0 {
-			return nil, Errorf(InvalidArg, "requested model '%s' is not available", name)
+			return nil, inference.Errorf(inference.InvalidArg, "requested model '%s' is not available", name)
 		}
 		if _, err := s.find(name, number); err != nil {
-			return nil, Errorf(InvalidArg, "requested model version is not available for model '%s'", name)
+			return nil, inference.Errorf(inference.InvalidArg, "requested model version is not available for model '%s'", name)
 		}
 	}
 	all := []Count{}
@@ -180,7 +182,7 @@ func (s *Server) Statistics(name string, number int64) ([]Count, error) {
 // count is what metrics show of the version.
 func (v *Version) count() Count {
 	c := Count{LoadTime: v.loadTime, Tags: v.config.MetricTags, Load: v.load, Cached: v.cache != nil}
-	c.Statistics, c.Failures, c.Pending = v.counters.snapshot(&c.Latency)
+	c.Totals, c.Failures, c.Pending = v.counters.Snapshot(&c.Latency)
 	c.Name, c.Version, c.Memory = v.config.Name, strconv.FormatInt(v.number, 10), v.memory()
 	return c
 }

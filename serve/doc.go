@@ -3,8 +3,8 @@
 //
 // A [Server] has models by name. A model has versions. A [Version] is an ONNX file compiled to programs of
 // core/execute, a queue (serve/batching), and instances, which are goroutines that take batches from the queue and
-// run them. Instances of a version share weights and compiled programs. [Server.Infer] checks a [Request] against
-// the configuration (serve/modelconfig), puts it into the queue and waits for its [Response].
+// run them. Instances of a version share weights and compiled programs. [Server.Infer] checks a [inference.Request] against
+// the configuration (serve/modelconfig), puts it into the queue and waits for its [inference.Response].
 //
 // # Loading
 //
@@ -45,7 +45,7 @@
 //
 // Server.mu guards the table of serving versions. It is never held while a model is read, compiled or run.
 // model.busy serializes loads and unloads of one model, and is taken before Server.mu. Each instance is a goroutine.
-// A retired version has its own goroutine, which waits until no request holds it. counters.mu is a leaf lock:
+// A retired version has its own goroutine, which waits until no request holds it. The lock of statistics.Counters is a leaf:
 // nothing is called while it is held.
 //
 // # Programs
@@ -99,13 +99,14 @@
 //     what is loaded at the start.
 //   - open.go, complete.go, bind.go, warmup.go: one version, from its file to its instances.
 //   - ensemble.go, dependents.go: graphs of models, and which ensembles a load of a model affects.
-//   - validate.go, optional.go, instance.go, execute.go, classify.go: one request.
+//   - validate.go, optional.go, instance.go, execute.go, trace.go: one request.
 //   - cache.go, ratelimit.go: the response cache and the rate limiter.
-//   - statistics.go, latency.go, observe.go, describe.go: what the server reports.
+//   - observe.go, describe.go: what the server reports. Package statistics counts it.
+//   - Requests, answers, traces and errors are in package inference, which the protocols use too.
 //
 // # Failures
 //
-// Every error that leaves the package is an [Error] with a code of the protocols, or one that [From] converts to
+// Every error that leaves the package is an [inference.Error] with a code of the protocols, or one that [inference.From] converts to
 // one. If a request fails while its batch runs, the whole batch fails, because the program runs on all of it: its requests
 // are then run one by one. Whatever can be checked earlier is checked before batching. A panic in a kernel is recovered in the
 // instance and fails its batch; the server keeps running.

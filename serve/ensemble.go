@@ -7,9 +7,10 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
-	"time"
 
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -35,7 +36,7 @@ type ensemble struct {
 // openEnsemble checks the models of the steps and makes the version.
 func (o *opening) openEnsemble(v *Version) error {
 	if err := modelconfig.CheckPorts(v.config); err != nil {
-		return Errorf(InvalidArg, "%s", err)
+		return inference.Errorf(inference.InvalidArg, "%s", err)
 	}
 	v.ensemble = &ensemble{server: o.server, steps: v.config.GetEnsembleScheduling().Step}
 	// What the ensemble says of its own tensors comes first: models are compared with it, as in Triton.
@@ -43,7 +44,7 @@ func (o *opening) openEnsemble(v *Version) error {
 	batched := v.config.MaxBatchSize > 0
 	for _, in := range v.config.Input {
 		if in.Optional {
-			return unsupportedField("input.optional", v.config.Name)
+			return inference.UnsupportedField("input.optional", v.config.Name)
 		}
 		v.inputs = append(v.inputs, portOf(in.Name, in.DataType, in.Dims, in.Reshape, 0))
 		all[in.Name] = typedOf(v.config.Name, batched, in)
@@ -66,7 +67,7 @@ func (o *opening) openEnsemble(v *Version) error {
 			return err
 		}
 		if most := part.MaxBatchSize; most != 0 && most < v.config.MaxBatchSize {
-			return Errorf(InvalidArg, "ensemble %s allows maximum batch size %d, but it contains model %s which only allows maximum batch size to be %d", v.config.Name, v.config.MaxBatchSize, s.ModelName, most)
+			return inference.Errorf(inference.InvalidArg, "ensemble %s allows maximum batch size %d, but it contains model %s which only allows maximum batch size to be %d", v.config.Name, v.config.MaxBatchSize, s.ModelName, most)
 		}
 		if err := checkStep(v.config.Name, s, part, all); err != nil {
 			return err
@@ -82,7 +83,7 @@ func (s *Server) part(ensemble string, step *modelconfig.ModelEnsembling_Step) (
 	m := s.models[step.ModelName]
 	switch {
 	case m == nil || len(m.states) == 0:
-		return nil, Errorf(InvalidArg, "ensemble %s contains models that are not available or ambiguous: %s", ensemble, step.ModelName)
+		return nil, inference.Errorf(inference.InvalidArg, "ensemble %s contains models that are not available or ambiguous: %s", ensemble, step.ModelName)
 	case len(m.ready) == 0:
 		note := ""
 		for n, st := range m.states {
@@ -90,11 +91,11 @@ func (s *Server) part(ensemble string, step *modelconfig.ModelEnsembling_Step) (
 				note = fmt.Sprintf(" Model '%s' loading failed with error: version %d is at %s state: %s;", step.ModelName, n, st.Word, st.Reason)
 			}
 		}
-		return nil, Errorf(InvalidArg, "ensemble '%s' depends on '%s' which has no loaded version.%s", ensemble, step.ModelName, note)
+		return nil, inference.Errorf(inference.InvalidArg, "ensemble '%s' depends on '%s' which has no loaded version.%s", ensemble, step.ModelName, note)
 	}
 	v, err := s.find(step.ModelName, step.ModelVersion)
 	if err != nil {
-		return nil, Errorf(InvalidArg, "ensemble '%s' depends on '%s' whose required version %d is not loaded.", ensemble, step.ModelName, step.ModelVersion)
+		return nil, inference.Errorf(inference.InvalidArg, "ensemble '%s' depends on '%s' whose required version %d is not loaded.", ensemble, step.ModelName, step.ModelVersion)
 	}
 	return v.config, nil
 }
@@ -132,11 +133,11 @@ func checkStep(ensemble string, s *modelconfig.ModelEnsembling_Step, part *model
 		if _, has := inputs[name]; has {
 			continue
 		}
-		return Errorf(InvalidArg, "in ensemble %s, ensemble tensor %s is mapping to non-existing input %s in model %s", ensemble, s.InputMap[name], name, s.ModelName)
+		return inference.Errorf(inference.InvalidArg, "in ensemble %s, ensemble tensor %s is mapping to non-existing input %s in model %s", ensemble, s.InputMap[name], name, s.ModelName)
 	}
 	for _, in := range part.Input {
 		if _, mapped := s.InputMap[in.Name]; !mapped && !in.Optional {
-			return Errorf(InvalidArg, "in ensemble %s, input %s in model %s is not mapped to any ensemble tensors", ensemble, in.Name, s.ModelName)
+			return inference.Errorf(inference.InvalidArg, "in ensemble %s, input %s in model %s is not mapped to any ensemble tensors", ensemble, in.Name, s.ModelName)
 		}
 	}
 	// Names in order, so that a configuration with two faults always gets the same message.
@@ -152,7 +153,7 @@ func checkStep(ensemble string, s *modelconfig.ModelEnsembling_Step, part *model
 			tensor := side.names[name]
 			d, ok := side.known[name]
 			if !ok {
-				return Errorf(InvalidArg, side.wrong, ensemble, tensor, name, s.ModelName)
+				return inference.Errorf(inference.InvalidArg, side.wrong, ensemble, tensor, name, s.ModelName)
 			}
 			mine := typedOf(s.ModelName, batched, d)
 			mine.dims = d.GetDims() // clients of the model, as the ensemble is one, see the form before a reshape
@@ -165,7 +166,7 @@ func checkStep(ensemble string, s *modelconfig.ModelEnsembling_Step, part *model
 				continue
 			}
 			if err := consistent(known, mine); err != nil {
-				return Errorf(InvalidArg, "in ensemble %s, ensemble tensor %s: %s", ensemble, tensor, err)
+				return inference.Errorf(inference.InvalidArg, "in ensemble %s, ensemble tensor %s: %s", ensemble, tensor, err)
 			}
 		}
 	}
@@ -200,30 +201,27 @@ type passage struct {
 	version *Version
 	job     *job
 	parts   []*Version // of the steps
-	tensors map[string]Tensor
+	tensors map[string]inference.Tensor
 	started []bool
-	spent   spent
+	spent   statistics.Spent
 }
-
-// spent are the durations of the steps of a request, summed.
-type spent struct{ queue, input, infer, output time.Duration }
 
 // result is what became of a step.
 type result struct {
 	step     int
-	response *Response
+	response *inference.Response
 	err      error
 }
 
 // compose answers a request to an ensemble.
-func (v *Version) compose(ctx context.Context, j *job) (*Response, error) {
+func (v *Version) compose(ctx context.Context, j *job) (*inference.Response, error) {
 	e := v.ensemble
 	defer e.flights.Add(-1)
 	if e.flights.Add(1) > mostFlights {
-		v.counters.failed(reasonRejected, j.received)
-		return nil, Errorf(Unavailable, "%sExceeds maximum queue size", j.request.tag())
+		v.counters.Failed(statistics.ReasonRejected, j.received)
+		return nil, inference.Errorf(inference.Unavailable, "%sExceeds maximum queue size", j.request.Tag())
 	}
-	p := &passage{version: v, job: j, tensors: map[string]Tensor{}, started: make([]bool, len(e.steps))}
+	p := &passage{version: v, job: j, tensors: map[string]inference.Tensor{}, started: make([]bool, len(e.steps))}
 	// All models are held from the beginning, so that a request sees one version of each.
 	for _, s := range e.steps {
 		part, release, err := e.server.Find(s.ModelName, s.ModelVersion)
@@ -234,7 +232,7 @@ func (v *Version) compose(ctx context.Context, j *job) (*Response, error) {
 		p.parts = append(p.parts, part)
 	}
 	for i := range v.inputs {
-		p.tensors[v.inputs[i].name] = Tensor{Type: v.inputs[i].kind, Shape: j.accepted.shapes[i], Data: j.accepted.data[i]}
+		p.tensors[v.inputs[i].name] = inference.Tensor{Type: v.inputs[i].kind, Shape: j.accepted.shapes[i], Data: j.accepted.data[i]}
 	}
 	if err := p.run(ctx); err != nil {
 		return nil, v.broken(j, err)
@@ -243,20 +241,20 @@ func (v *Version) compose(ctx context.Context, j *job) (*Response, error) {
 	if err != nil {
 		return nil, v.broken(j, err)
 	}
-	v.counters.composed(j.size(), j.received, &p.spent)
+	v.counters.Composed(j.size(), j.received, &p.spent)
 	v.observeSpent(j, &p.spent)
 	return response, nil
 }
 
 // broken counts a request that has failed in a step and is its error.
 func (v *Version) broken(j *job, err error) error {
-	e := From(err)
-	reason := reasonOther
-	if e.Code == Cancelled {
-		reason = reasonCancelled
+	e := inference.From(err)
+	reason := statistics.ReasonOther
+	if e.Code == inference.Cancelled {
+		reason = statistics.ReasonCancelled
 	}
-	v.counters.failed(reason, j.received)
-	return Errorf(e.Code, "in ensemble '%s', %s", v.config.Name, e.Text)
+	v.counters.Failed(reason, j.received)
+	return inference.Errorf(e.Code, "in ensemble '%s', %s", v.config.Name, e.Text)
 }
 
 // run runs all steps. After a failure the others are cancelled; it returns when none is left, because inputs are read until
@@ -304,19 +302,19 @@ func (p *passage) start(ctx context.Context, results chan<- result) (n int) {
 }
 
 // guarded is infer with a panic as an error: it runs in a goroutine of its own, where nothing else would catch it.
-func (v *Version) guarded(ctx context.Context, r *Request) (response *Response, err error) {
+func (v *Version) guarded(ctx context.Context, r *inference.Request) (response *inference.Response, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = Errorf(Internal, "model '%s' has failed: %v", v.config.Name, fault)
+			err = inference.Errorf(inference.Internal, "model '%s' has failed: %v", v.config.Name, fault)
 		}
 	}()
 	return v.infer(ctx, r)
 }
 
 // request is the request of a step; nil where one of its inputs is not there yet.
-func (p *passage) request(s *modelconfig.ModelEnsembling_Step) *Request {
+func (p *passage) request(s *modelconfig.ModelEnsembling_Step) *inference.Request {
 	from := p.job.request
-	r := &Request{Model: s.ModelName, Version: s.ModelVersion, ID: from.ID, Priority: from.Priority, Timeout: from.Timeout}
+	r := &inference.Request{Model: s.ModelName, Version: s.ModelVersion, ID: from.ID, Priority: from.Priority, Timeout: from.Timeout}
 	// The model checks the request like any other: a tensor of any size may be wrong for it.
 	for name, tensor := range s.InputMap {
 		t, ok := p.tensors[tensor]
@@ -327,9 +325,9 @@ func (p *passage) request(s *modelconfig.ModelEnsembling_Step) *Request {
 		r.Inputs = append(r.Inputs, t)
 	}
 	for name := range s.OutputMap {
-		r.Outputs = append(r.Outputs, Requested{Name: name})
+		r.Outputs = append(r.Outputs, inference.Requested{Name: name})
 	}
-	r.Trace = from.Trace.step()
+	r.Trace = from.Trace.Step()
 	return r
 }
 
@@ -339,20 +337,20 @@ func (p *passage) take(r result) {
 		p.tensors[p.version.ensemble.steps[r.step].OutputMap[t.Name]] = t
 	}
 	t := &r.response.Times
-	p.spent.queue += t.Start.Sub(t.Queued)
-	p.spent.input += t.Inputs.Sub(t.Start)
-	p.spent.infer += t.Outputs.Sub(t.Inputs)
-	p.spent.output += t.End.Sub(t.Outputs)
+	p.spent.Queue += t.Start.Sub(t.Queued)
+	p.spent.Input += t.Inputs.Sub(t.Start)
+	p.spent.Infer += t.Outputs.Sub(t.Inputs)
+	p.spent.Output += t.End.Sub(t.Outputs)
 }
 
 // response is the answer: the tensors that the request asks for, as the configuration describes them.
-func (p *passage) response() (*Response, error) {
+func (p *passage) response() (*inference.Response, error) {
 	v, j := p.version, p.job
-	response := &Response{Model: v.config.Name, Version: v.number, ID: j.request.ID}
+	response := &inference.Response{Model: v.config.Name, Version: v.number, ID: j.request.ID}
 	batched := v.config.MaxBatchSize > 0
 	for i := range v.outputs {
 		port := &v.outputs[i]
-		want, ok := j.request.requested(port.name)
+		want, ok := j.request.Requested(port.name)
 		if !ok {
 			continue
 		}
@@ -370,35 +368,18 @@ func (p *passage) response() (*Response, error) {
 			inner = inner[1:]
 		}
 		if t.Type != port.kind || !fits(inner, dims) || batched && (len(t.Shape) == 0 || t.Shape[0] != j.accepted.batch) {
-			return nil, Errorf(Internal, "unexpected %s %s for ensemble output '%s' of '%s'", t.Type, tensors.Text(t.Shape), port.name, v.config.Name)
+			return nil, inference.Errorf(inference.Internal, "unexpected %s %s for ensemble output '%s' of '%s'", t.Type, tensors.Text(t.Shape), port.name, v.config.Name)
 		}
 		if port.reshape != nil {
 			t.Shape = append(t.Shape[:len(t.Shape)-len(inner):len(t.Shape)-len(inner)], reshaped(inner, port.reshape, port.dims)...)
 		}
 		if want.Classes > 0 {
 			var err error
-			if t, err = classify(t, want.Classes, port.labels, batched); err != nil {
+			if t, err = inference.Classify(t, want.Classes, port.labels, batched); err != nil {
 				return nil, err
 			}
 		}
 		response.Outputs = append(response.Outputs, t)
 	}
 	return response, nil
-}
-
-// composed counts a request of an ensemble.
-func (c *counters) composed(size uint64, received time.Time, s *spent) {
-	now := time.Now()
-	m := moments{start: now, inputs: now.Add(s.input), outputs: now.Add(s.input + s.infer), end: now.Add(s.input + s.infer + s.output)}
-	c.executed(size, &m)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last = now
-	c.inferences += size
-	c.stats.Success.add(1, now.Sub(received))
-	c.latency.add(now.Sub(received))
-	c.stats.Queue.add(1, s.queue)
-	c.stats.ComputeInput.add(1, s.input)
-	c.stats.ComputeInfer.add(1, s.infer)
-	c.stats.ComputeOutput.add(1, s.output)
 }

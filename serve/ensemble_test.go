@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 const partConfig = `max_batch_size: 4 input { name: "x" data_type: TYPE_FP32 dims: 2 } output { name: "y" data_type: TYPE_FP32 dims: 2 } dynamic_batching {}`
@@ -28,7 +30,7 @@ func ensembleFiles(more string) map[string]string {
 }
 
 // ofE is a request to the ensemble.
-func ofE(x ...float32) *Request {
+func ofE(x ...float32) *inference.Request {
 	r := input("e", []int64{int64(len(x) / 2), 2}, x...)
 	r.Inputs[0].Name = "a"
 	return r
@@ -50,7 +52,7 @@ func TestEnsemble(t *testing.T) {
 	}
 	all.Wait()
 	r := ofE(1, -3)
-	r.Outputs = []Requested{{Name: "b", Classes: 1}}
+	r.Outputs = []inference.Requested{{Name: "b", Classes: 1}}
 	got, err := s.Infer(context.Background(), r)
 	require.NoError(t, err)
 	require.Contains(t, string(got.Outputs[0].Data), "3.000000:1:one")
@@ -82,7 +84,7 @@ func TestCancelledEnsemble(t *testing.T) {
 	require.EqualError(t, <-failed, "in ensemble 'e', [request id: <id_unknown>] request was cancelled")
 	c, err := s.Statistics("e", -1)
 	require.NoError(t, err)
-	require.EqualValues(t, 1, c[0].Failures[reasonCancelled])
+	require.EqualValues(t, 1, c[0].Failures[statistics.ReasonCancelled])
 	require.Zero(t, s.Flights())
 }
 

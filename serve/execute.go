@@ -9,11 +9,13 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
 // execute runs the jobs as one batch and divides the outputs among them.
-func (n *instance) execute(jobs []*job, m *moments) error {
+func (n *instance) execute(jobs []*job, m *statistics.Moments) error {
 	rt := n.runtime
 	// Tensors are freed on every way out, those of the inputs only after the outputs were read: an output may be an input.
 	in, err := n.gather(rt, jobs)
@@ -24,7 +26,7 @@ func (n *instance) execute(jobs []*job, m *moments) error {
 			}
 		}
 		// One batch of the largest size must not take its memory forever.
-		if cap(n.buffer) > largestKept {
+		if cap(n.buffer) > inference.LargestKept {
 			n.buffer = nil
 		}
 	}()
@@ -32,7 +34,7 @@ func (n *instance) execute(jobs []*job, m *moments) error {
 		return err
 	}
 	// The moments divide the time of an execution as the statistics of Triton do: making inputs, running, reading outputs.
-	m.inputs = time.Now()
+	m.Inputs = time.Now()
 	out, err := n.program.Run(in, n.stream)
 	if err == nil && n.async {
 		err = n.stream.Synchronize()
@@ -42,7 +44,7 @@ func (n *instance) execute(jobs []*job, m *moments) error {
 			rt.Free(t.Handle())
 		}
 	}()
-	if m.outputs = time.Now(); err != nil {
+	if m.Outputs = time.Now(); err != nil {
 		return err
 	}
 	return n.divide(jobs, out)
@@ -120,7 +122,7 @@ func (n *instance) tensor(rt *runtime.Runtime, k tensors.Type, s shape.Shape, da
 func (n *instance) divide(jobs []*job, out []*runtime.Tensor) error {
 	v := n.version
 	for _, j := range jobs {
-		j.response = Response{Model: v.config.Name, Version: v.number, ID: j.request.ID, Outputs: j.outputs[:0], memory: j.memory[:0]}
+		j.response = inference.Response{Model: v.config.Name, Version: v.number, ID: j.request.ID, Outputs: j.outputs[:0], Buffers: j.memory[:0]}
 	}
 	for i := range v.outputs {
 		p := &v.outputs[i]
@@ -149,21 +151,21 @@ func read(t *runtime.Tensor, jobs []*job) ([]byte, error) {
 	}
 	// The memory belongs to the responses, so it is another one for each batch.
 	size := int64(t.Numel()) * int64(t.DType.Size())
-	m := newMemory(size, len(jobs))
+	m := inference.NewBuffer(size, len(jobs))
 	if m == nil {
 		data := make([]byte, size)
 		return data, t.Read(data)
 	}
 	for _, j := range jobs {
-		j.response.memory = append(j.response.memory, m)
+		j.response.Buffers = append(j.response.Buffers, m)
 	}
-	return m.bytes[:size], t.Read(m.bytes[:size])
+	return m.Bytes[:size], t.Read(m.Bytes[:size])
 }
 
 // wanted reports whether some job asks for an output.
 func wanted(jobs []*job, name string) bool {
 	for _, j := range jobs {
-		if _, ok := j.request.requested(name); ok {
+		if _, ok := j.request.Requested(name); ok {
 			return true
 		}
 	}
@@ -174,7 +176,7 @@ func wanted(jobs []*job, name string) bool {
 func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 	dims := t.Shape.Slice()
 	if t.DType != p.kind.DType() || execute.HasStrings(t) != (p.kind == tensors.Bytes) {
-		return Errorf(Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType, p.kind.ConfigName())
+		return inference.Errorf(inference.Internal, "unexpected datatype for inference output '%s': the model produced a tensor of %s, expecting %s", p.name, t.DType, p.kind.ConfigName())
 	}
 	// A model may be wrong about what it declares; clients must not get shapes that the metadata exclude.
 	inner, want := dims, p.dims
@@ -187,12 +189,12 @@ func (v *Version) checkOutput(p *port, t *runtime.Tensor, jobs []*job) error {
 			total += j.accepted.batch
 		}
 		if len(dims) == 0 || dims[0] != total {
-			return Errorf(Internal, "failed to split the output tensor '%s' in responses: expected batch size of at least %d in model output, got %s", p.name, total, tensors.Text(dims))
+			return inference.Errorf(inference.Internal, "failed to split the output tensor '%s' in responses: expected batch size of at least %d in model output, got %s", p.name, total, tensors.Text(dims))
 		}
 		inner = dims[1:]
 	}
 	if !fits(inner, want) {
-		return Errorf(Internal, "model '%s', tensor '%s': the model produced shape %s but the model configuration specifies shape %s", v.config.Name, p.name, tensors.Text(dims), tensors.Text(want))
+		return inference.Errorf(inference.Internal, "model '%s', tensor '%s': the model produced shape %s but the model configuration specifies shape %s", v.config.Name, p.name, tensors.Text(dims), tensors.Text(want))
 	}
 	return nil
 }
@@ -215,14 +217,14 @@ func (v *Version) share(p *port, dims []int64, data []byte, jobs []*job) error {
 		} else if p.reshape != nil {
 			mine = reshaped(mine, p.reshape, p.dims)
 		}
-		want, ok := j.request.requested(p.name)
+		want, ok := j.request.Requested(p.name)
 		if !ok {
 			continue
 		}
-		t := Tensor{Name: p.name, Type: p.kind, Shape: mine, Data: part}
+		t := inference.Tensor{Name: p.name, Type: p.kind, Shape: mine, Data: part}
 		if want.Classes > 0 {
 			var err error
-			if t, err = classify(t, want.Classes, p.labels, v.config.MaxBatchSize > 0); err != nil {
+			if t, err = inference.Classify(t, want.Classes, p.labels, v.config.MaxBatchSize > 0); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -31,7 +32,7 @@ func TestWrongRequestFailsAlone(t *testing.T) {
 				for _, n := range []int{i % 3, map[bool]int{true: 7}[i == 5]} {
 					data = binary.LittleEndian.AppendUint64(data, uint64(n))
 				}
-				got, err := s.Infer(context.Background(), &Request{Model: "m", Version: -1, Inputs: []Tensor{{Name: "x", Type: tensors.Int64, Shape: []int64{1, 2}, Data: data}}})
+				got, err := s.Infer(context.Background(), &inference.Request{Model: "m", Version: -1, Inputs: []inference.Tensor{{Name: "x", Type: tensors.Int64, Shape: []int64{1, 2}, Data: data}}})
 				switch {
 				case i == 5:
 					if err == nil {

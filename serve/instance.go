@@ -11,7 +11,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/place"
 	"github.com/paddle-mps/paddle-mps/serve/batching"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // job is a request on its way through the queue and an instance.
@@ -19,15 +21,15 @@ import (
 // piece of memory.
 type job struct {
 	item     batching.Item
-	request  *Request
+	request  *inference.Request
 	accepted accepted
 	received time.Time
 	queued   time.Time
 	answer   chan answer // has room for one
 
-	response Response
-	outputs  [2]Tensor
-	memory   [2]*memory
+	response inference.Response
+	outputs  [2]inference.Tensor
+	memory   [2]*inference.Buffer
 	dims     [16]int64
 	used     int // of dims
 }
@@ -43,7 +45,7 @@ func (j *job) ints(n int) []int64 {
 
 // answer is what becomes of a job.
 type answer struct {
-	response *Response
+	response *inference.Response
 	err      error
 }
 
@@ -116,7 +118,7 @@ func (n *instance) serve() {
 		n.jobs = append(n.jobs, it.Value.(*job))
 	}
 	// Requests of a batch that runs are no longer pending.
-	v.counters.wait(-int64(len(n.jobs)))
+	v.counters.Wait(-int64(len(n.jobs)))
 	if !v.ordered {
 		for i, a := range n.run(n.jobs) {
 			n.jobs[i].answer <- a
@@ -168,25 +170,25 @@ func (n *instance) runBatch(jobs []*job, last bool) bool {
 	for _, j := range jobs {
 		total += j.size()
 	}
-	m := moments{start: time.Now()}
+	m := statistics.Moments{Start: time.Now()}
 	err := n.attempt(jobs, &m)
-	m.end = time.Now()
+	m.End = time.Now()
 	if err != nil && !last {
 		return false
 	}
 	// A batch that has failed is no execution, as in Triton; its requests are counted as failures.
 	if err == nil {
-		v.counters.executed(total, &m)
+		v.counters.Executed(total, &m)
 	}
 	// All answers are made before the first one is sent, because statistics are counted with them.
 	for _, j := range jobs {
-		j.response.Times = Times{j.queued, m.start, m.inputs, m.outputs, m.end} // of a failure too, for its trace
+		j.response.Times = inference.Times{Queued: j.queued, Start: m.Start, Inputs: m.Inputs, Outputs: m.Outputs, End: m.End} // of a failure too, for its trace
 		if err != nil {
-			v.counters.failed(reasonBackend, j.received)
-			n.answers = append(n.answers, answer{err: From(err)})
+			v.counters.Failed(statistics.ReasonBackend, j.received)
+			n.answers = append(n.answers, answer{err: inference.From(err)})
 			continue
 		}
-		v.counters.succeeded(j.size(), j.received, j.queued, &m)
+		v.counters.Succeeded(j.size(), j.received, j.queued, &m)
 		v.observe(j, &m)
 		n.answers = append(n.answers, answer{response: &j.response})
 	}
@@ -194,14 +196,14 @@ func (n *instance) runBatch(jobs []*job, last bool) bool {
 }
 
 // attempt is execute with a panic as an error: a fault in a kernel fails the batch and not the server.
-func (n *instance) attempt(jobs []*job, m *moments) (err error) {
+func (n *instance) attempt(jobs []*job, m *statistics.Moments) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			err = Errorf(Internal, "instance %s has failed: %v", n.name, fault)
+			err = inference.Errorf(inference.Internal, "instance %s has failed: %v", n.name, fault)
 		}
 	}()
 	// Moments that a failed run does not reach must not be before its start.
-	m.inputs, m.outputs = m.start, m.start
+	m.Inputs, m.Outputs = m.Start, m.Start
 	return n.execute(jobs, m)
 }
 
@@ -231,24 +233,24 @@ func (v *Version) turn() (deliver func(send func())) {
 // expire answers a job whose time in the queue is over.
 func (v *Version) expire(it *batching.Item) {
 	j := it.Value.(*job)
-	v.counters.wait(-1)
-	v.counters.failed(reasonRejected, j.received)
-	j.answer <- answer{err: Errorf(Unavailable, "%sRequest timeout expired", j.request.tag())}
+	v.counters.Wait(-1)
+	v.counters.Failed(statistics.ReasonRejected, j.received)
+	j.answer <- answer{err: inference.Errorf(inference.Unavailable, "%sRequest timeout expired", j.request.Tag())}
 }
 
 // infer checks a request and answers it, from the cache or by running it.
-func (v *Version) infer(ctx context.Context, r *Request) (*Response, error) {
+func (v *Version) infer(ctx context.Context, r *inference.Request) (*inference.Response, error) {
 	j := &job{request: r, received: r.Received}
 	if j.received.IsZero() {
 		j.received = time.Now()
 	}
 	if err := v.accept(r, j); err != nil {
-		v.counters.failed(reasonOther, j.received)
+		v.counters.Failed(statistics.ReasonOther, j.received)
 		return nil, err
 	}
 	if r.Trace != nil {
-		r.Trace.begin(v, r)
-		defer r.Trace.end(j)
+		beginTrace(r.Trace, v, r)
+		defer endTrace(r.Trace, j)
 	}
 	if v.cache != nil {
 		return v.cached(ctx, j)
@@ -258,7 +260,7 @@ func (v *Version) infer(ctx context.Context, r *Request) (*Response, error) {
 
 // wait runs a job that was accepted by an instance that is free, or puts it into the queue and waits for its answer. An instance
 // that the rate limiter rules runs what the queue gives it.
-func (v *Version) wait(ctx context.Context, j *job) (*Response, error) {
+func (v *Version) wait(ctx context.Context, j *job) (*inference.Response, error) {
 	if v.ensemble != nil {
 		return v.compose(ctx, j)
 	}
@@ -271,7 +273,7 @@ func (v *Version) wait(ctx context.Context, j *job) (*Response, error) {
 }
 
 // lent runs a job by an instance that the queue has lent.
-func (v *Version) lent(w *batching.Worker, j *job) (*Response, error) {
+func (v *Version) lent(w *batching.Worker, j *job) (*inference.Response, error) {
 	defer v.queue.Return(w)
 	n := w.Of().(*instance)
 	j.queued = time.Now()
@@ -282,7 +284,7 @@ func (v *Version) lent(w *batching.Worker, j *job) (*Response, error) {
 }
 
 // enqueue puts a job into the queue and waits for its answer.
-func (v *Version) enqueue(ctx context.Context, j *job) (*Response, error) {
+func (v *Version) enqueue(ctx context.Context, j *job) (*inference.Response, error) {
 	r := j.request
 	j.answer = make(chan answer, 1)
 	j.item = batching.Item{Size: int(j.size()), Priority: r.Priority, Timeout: r.Timeout, Value: j}
@@ -292,11 +294,11 @@ func (v *Version) enqueue(ctx context.Context, j *job) (*Response, error) {
 	}
 	// It is counted as pending before it can be taken, so that the number never falls below zero.
 	j.queued = time.Now()
-	v.counters.wait(1)
+	v.counters.Wait(1)
 	if err := v.queue.Push(&j.item); err != nil {
-		v.counters.wait(-1)
-		v.counters.failed(reasonRejected, j.received)
-		return nil, Errorf(Unavailable, "%s%s", r.tag(), err)
+		v.counters.Wait(-1)
+		v.counters.Failed(statistics.ReasonRejected, j.received)
+		return nil, inference.Errorf(inference.Unavailable, "%s%s", r.Tag(), err)
 	}
 	// A request that waits may be given up; see below for one that runs.
 	select {
@@ -306,9 +308,9 @@ func (v *Version) enqueue(ctx context.Context, j *job) (*Response, error) {
 	}
 	// The goroutine that takes an item off the queue answers it: this one, or an instance that has taken it already.
 	if v.queue.Remove(&j.item) {
-		v.counters.wait(-1)
-		v.counters.failed(reasonCancelled, j.received)
-		return nil, Errorf(Cancelled, "%srequest was cancelled", r.tag())
+		v.counters.Wait(-1)
+		v.counters.Failed(statistics.ReasonCancelled, j.received)
+		return nil, inference.Errorf(inference.Cancelled, "%srequest was cancelled", r.Tag())
 	}
 	a := <-j.answer // it is being run: its input must stay as it is
 	return a.response, a.err

@@ -8,27 +8,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // TestLatencies: a time is in the bucket whose bound is at most 19 % above it.
 func TestLatencies(t *testing.T) {
 	for took := time.Microsecond; took < time.Hour; took += took/7 + 1 {
-		var l latencies
-		l.add(took)
+		var l statistics.Latencies
+		l.Add(took)
 		for bucket, n := range l {
 			if n == 0 {
 				continue
 			}
-			if bucket < latencyBuckets-1 {
-				require.LessOrEqual(t, took, LatencyBound(bucket)+1)
-				require.Less(t, float64(LatencyBound(bucket)), 1.1893*float64(took)+2)
+			if bucket < statistics.Buckets-1 {
+				require.LessOrEqual(t, took, statistics.Bound(bucket)+1)
+				require.Less(t, float64(statistics.Bound(bucket)), 1.1893*float64(took)+2)
 			} else {
-				require.Greater(t, took, LatencyBound(latencyBuckets-2))
+				require.Greater(t, took, statistics.Bound(statistics.Buckets-2))
 			}
 		}
 	}
-	var l latencies
-	l.add(-time.Second)
+	var l statistics.Latencies
+	l.Add(-time.Second)
 	require.EqualValues(t, 1, l[0])
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
@@ -21,15 +22,15 @@ type Overrides struct {
 }
 
 // NoConfig is the error of a load with an override of the configuration that is empty.
-func NoConfig(name string) *Error {
-	return Errorf(Internal, "failed to load '%s', failed to poll from model repository", name)
+func NoConfig(name string) *inference.Error {
+	return inference.Errorf(inference.Internal, "failed to load '%s', failed to poll from model repository", name)
 }
 
 // Load loads a model, or loads it again where its files have changed, and waits until all its versions serve. The versions
 // before serve until then, and go on where the load fails.
 func (s *Server) Load(name string, o Overrides) error {
 	if s.options.Control != ControlExplicit {
-		return Errorf(Unavailable, "explicit model load / unload is not allowed if polling is enabled")
+		return inference.Errorf(inference.Unavailable, "explicit model load / unload is not allowed if polling is enabled")
 	}
 	// The name comes from a client and becomes a part of a path.
 	if err := checkName(name); err != nil {
@@ -61,7 +62,7 @@ func (s *Server) loadOn(name string, o Overrides, path []string) error {
 			c.Name = name
 			ensemble = len(steps(c)) > 0
 			if err := s.loadParts(c, path); err != nil {
-				return Errorf(InvalidArg, "load failed for model '%s': %s\n", name, From(err).Text)
+				return inference.Errorf(inference.InvalidArg, "load failed for model '%s': %s\n", name, inference.From(err).Text)
 			}
 		}
 	}
@@ -83,7 +84,7 @@ func (s *Server) loadOn(name string, o Overrides, path []string) error {
 func (s *Server) loadOne(name string, o Overrides) (changed bool, err error) {
 	done, ok := s.task()
 	if !ok {
-		return false, Errorf(Unavailable, "Server not ready")
+		return false, inference.Errorf(inference.Unavailable, "Server not ready")
 	}
 	defer done()
 	m := s.hold(name)
@@ -106,7 +107,7 @@ func (s *Server) loadOne(name string, o Overrides) (changed bool, err error) {
 		}
 		// Names that are in no repository must not make the table grow.
 		s.forget(m)
-		var refused *Error
+		var refused *inference.Error
 		if errors.As(err, &refused) {
 			return false, refused
 		}
@@ -224,7 +225,7 @@ func (s *Server) readConfig(f found, o Overrides) (*modelconfig.ModelConfig, err
 		return c, nil
 	}
 	if len(o.Files) > 0 {
-		return nil, Errorf(InvalidArg, "load of model '%s' with files has no parameter 'config'", f.name)
+		return nil, inference.Errorf(inference.InvalidArg, "load of model '%s' with files has no parameter 'config'", f.name)
 	}
 	if f.file != "" {
 		if s.options.NoComplete {
@@ -257,7 +258,7 @@ func (f *found) versions(o Overrides) (numbers []int64, err error) {
 		folder, file, ok := strings.Cut(path, "/")
 		n, number := versionOf(folder)
 		if !ok || !number || strings.Contains(file, "/") || file == "" || file == ".." {
-			return nil, Errorf(InvalidArg, "file '%s' of model '%s' is not supported; want VERSION/FILE", path, f.name)
+			return nil, inference.Errorf(inference.InvalidArg, "file '%s' of model '%s' is not supported; want VERSION/FILE", path, f.name)
 		}
 		if !slices.Contains(numbers, n) {
 			numbers = append(numbers, n)
@@ -288,7 +289,7 @@ func (f *found) hasDefault(numbers []int64, o Overrides) bool {
 // replace makes the versions of a plan and then puts them in the place of those before. The caller holds m.busy.
 func (s *Server) replace(m *model, p *plan) error {
 	if len(p.versions) == 0 {
-		return Errorf(InvalidArg, "load failed for model '%s': at least one version must be available under the version policy of model '%s'\n", m.name, m.name)
+		return inference.Errorf(inference.InvalidArg, "load failed for model '%s': at least one version must be available under the version policy of model '%s'\n", m.name, m.name)
 	}
 	if err := s.tryEnsemble(m, p); err != nil {
 		return err
@@ -300,7 +301,7 @@ func (s *Server) replace(m *model, p *plan) error {
 	for _, o := range slices.Backward(p.versions) {
 		v, err := o.open()
 		if err != nil {
-			e := From(err)
+			e := inference.From(err)
 			s.options.Log(Failure, fmt.Sprintf("failed to load '%s' version %d: %s: %s", m.name, o.number, e.Code, e.Text))
 			failed[o.number] = State{Gone, e.Code.String() + ": " + e.Text}
 			reason += fmt.Sprintf("version %d is at %s state: %s: %s;", o.number, Gone, e.Code, e.Text)
@@ -314,7 +315,7 @@ func (s *Server) replace(m *model, p *plan) error {
 			v.retire()
 		}
 		s.revert(m, failed)
-		return Errorf(InvalidArg, "load failed for model '%s': %s\n", m.name, reason)
+		return inference.Errorf(inference.InvalidArg, "load failed for model '%s': %s\n", m.name, reason)
 	}
 	// From here on requests find the new versions. Those that hold an old one are answered by it before it is closed.
 	old := s.swap(m, p, made)
@@ -377,7 +378,7 @@ func (s *Server) swap(m *model, p *plan, made map[int64]*Version) []*Version {
 // dependents the models of an ensemble that were loaded for it alone go with it.
 func (s *Server) Unload(name string, dependents bool) error {
 	if s.options.Control != ControlExplicit {
-		return Errorf(Unavailable, "explicit model load / unload is not allowed if polling is enabled")
+		return inference.Errorf(inference.Unavailable, "explicit model load / unload is not allowed if polling is enabled")
 	}
 	s.unloadWith(name, dependents)
 	return nil

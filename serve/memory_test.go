@@ -12,11 +12,12 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
 	"github.com/paddle-mps/paddle-mps/serve/batching"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // TestMemoryOfOutputs: responses that give their memory back never see each other's elements, also those of one batch.
 func TestMemoryOfOutputs(t *testing.T) {
-	const each = smallestKept / 4
+	const each = inference.SmallestKept / 4
 	s := started(t, map[string]string{
 		"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, each)),
 		"m/config.pbtxt": `max_batch_size: 4 dynamic_batching { max_queue_delay_microseconds: 200 }`,
@@ -51,23 +52,23 @@ func TestMemoryOfOutputs(t *testing.T) {
 
 // TestMemoryIsUsedAgain: a size that is no power of two fits, and others are not kept.
 func TestMemoryIsUsedAgain(t *testing.T) {
-	for _, n := range []int64{smallestKept, smallestKept + 1, 3 << 20, largestKept} {
-		m := newMemory(n, 2)
-		require.GreaterOrEqual(t, int64(len(m.bytes)), n)
-		require.Less(t, int64(len(m.bytes)), 2*n)
-		r := Response{memory: []*memory{m}}
+	for _, n := range []int64{inference.SmallestKept, inference.SmallestKept + 1, 3 << 20, inference.LargestKept} {
+		m := inference.NewBuffer(n, 2)
+		require.GreaterOrEqual(t, int64(len(m.Bytes)), n)
+		require.Less(t, int64(len(m.Bytes)), 2*n)
+		r := inference.Response{Buffers: []*inference.Buffer{m}}
 		r.Free()
-		require.EqualValues(t, 1, m.users.Load())
+		require.EqualValues(t, 1, m.Users.Load())
 		r.Free() // a second time is no harm
-		require.EqualValues(t, 1, m.users.Load())
+		require.EqualValues(t, 1, m.Users.Load())
 	}
-	require.Nil(t, newMemory(smallestKept-1, 1))
-	require.Nil(t, newMemory(largestKept+1, 1))
+	require.Nil(t, inference.NewBuffer(inference.SmallestKept-1, 1))
+	require.Nil(t, inference.NewBuffer(inference.LargestKept+1, 1))
 }
 
 // TestLargeBatches: the memory of a batch that is larger than others is not kept by the instance that ran it.
 func TestLargeBatches(t *testing.T) {
-	const each = largestKept/2/4 + 1 // floats
+	const each = inference.LargestKept/2/4 + 1 // floats
 	s := started(t, map[string]string{
 		"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, -1)),
 		"m/config.pbtxt": `max_batch_size: 2 dynamic_batching { preferred_batch_size: 2 max_queue_delay_microseconds: 100000000 }`,
@@ -88,7 +89,7 @@ func TestLargeBatches(t *testing.T) {
 	var w *batching.Worker
 	require.Eventually(t, func() bool { w = v.queue.Borrow(2); return w != nil }, 10*time.Second, time.Millisecond)
 	defer v.queue.Return(w)
-	require.LessOrEqual(t, cap(w.Of().(*instance).buffer), largestKept)
+	require.LessOrEqual(t, cap(w.Of().(*instance).buffer), inference.LargestKept)
 }
 
 // TestInstancesForgetTheirRequests: an instance that waits holds nothing of the requests that it has answered.

@@ -1,6 +1,10 @@
 package serve
 
-import "time"
+import (
+	"time"
+
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
+)
 
 // Observed is what a duration that Options.Observe gets is of.
 type Observed int
@@ -17,30 +21,30 @@ const (
 )
 
 // observe reports the durations of a request that was run, if an observer is set.
-func (v *Version) observe(j *job, m *moments) {
+func (v *Version) observe(j *job, m *statistics.Moments) {
 	// Usually there is none, and a request pays nothing for it.
 	to := v.observer
 	if to == nil {
 		return
 	}
-	to(v, ObservedRequest, m.end.Sub(j.received))
-	to(v, ObservedQueue, m.start.Sub(j.queued))
-	to(v, ObservedInput, m.inputs.Sub(m.start))
-	to(v, ObservedInfer, m.outputs.Sub(m.inputs))
-	to(v, ObservedOutput, m.end.Sub(m.outputs))
+	to(v, ObservedRequest, m.End.Sub(j.received))
+	to(v, ObservedQueue, m.Start.Sub(j.queued))
+	to(v, ObservedInput, m.Inputs.Sub(m.Start))
+	to(v, ObservedInfer, m.Outputs.Sub(m.Inputs))
+	to(v, ObservedOutput, m.End.Sub(m.Outputs))
 }
 
 // observeSpent is observe for an ensemble.
-func (v *Version) observeSpent(j *job, s *spent) {
+func (v *Version) observeSpent(j *job, s *statistics.Spent) {
 	to := v.observer
 	if to == nil {
 		return
 	}
 	to(v, ObservedRequest, time.Since(j.received))
-	to(v, ObservedQueue, s.queue)
-	to(v, ObservedInput, s.input)
-	to(v, ObservedInfer, s.infer)
-	to(v, ObservedOutput, s.output)
+	to(v, ObservedQueue, s.Queue)
+	to(v, ObservedInput, s.Input)
+	to(v, ObservedInfer, s.Infer)
+	to(v, ObservedOutput, s.Output)
 }
 
 // observeOne reports one duration.

@@ -15,6 +15,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/onnx"
 	"github.com/paddle-mps/paddle-mps/place"
 	"github.com/paddle-mps/paddle-mps/serve/batching"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
@@ -32,11 +33,11 @@ type opening struct {
 func (o *opening) open() (v *Version, err error) {
 	start := time.Now()
 	if o.server.exiting.Load() {
-		return nil, Errorf(Unavailable, "Server not ready")
+		return nil, inference.Errorf(inference.Unavailable, "Server not ready")
 	}
 	v = &Version{number: o.number, config: proto.Clone(o.config).(*modelconfig.ModelConfig), leaving: make(chan struct{}), load: loads.Add(1), observer: o.server.options.Observe}
 	if field := modelconfig.Unsupported(v.config); field != "" {
-		return nil, unsupportedField(field, v.config.Name)
+		return nil, inference.UnsupportedField(field, v.config.Name)
 	}
 	if err := checkParameters(v.config); err != nil {
 		return nil, err
@@ -83,11 +84,11 @@ func (o *opening) setCache(v *Version) {
 func (o *opening) load(v *Version) error {
 	rt := o.server.options.Runtime
 	if b := v.config.Backend; b != modelconfig.Ours && b != modelconfig.ORT {
-		return Errorf(InvalidArg, "unable to find backend library for backend '%s', try specifying runtime on the model configuration.", b)
+		return inference.Errorf(inference.InvalidArg, "unable to find backend library for backend '%s', try specifying runtime on the model configuration.", b)
 	}
 	// A configuration that a server has shown may have the name of the library of its backend.
 	if r := v.config.Runtime; r != "" && r != "libtriton_"+v.config.Backend+".so" {
-		return Errorf(InvalidArg, "unable to find '%s' for model '%s', backend '%s' is built in: want no runtime", r, v.config.Name, v.config.Backend)
+		return inference.Errorf(inference.InvalidArg, "unable to find '%s' for model '%s', backend '%s' is built in: want no runtime", r, v.config.Name, v.config.Backend)
 	}
 	// The order matters: what the file says completes the configuration, and only then is the whole configuration checked.
 	first, err := o.parse(rt)
@@ -101,7 +102,7 @@ func (o *opening) load(v *Version) error {
 	}
 	if err := modelconfig.CheckPorts(v.config); err != nil {
 		closeFirst()
-		return Errorf(InvalidArg, "%s", err)
+		return inference.Errorf(inference.InvalidArg, "%s", err)
 	}
 	values, err := takeDefaults(v.config, first)
 	if err != nil {
@@ -117,7 +118,7 @@ func (o *opening) load(v *Version) error {
 	modelconfig.CompleteInstances(v.config, gpus)
 	if err := modelconfig.CheckInstances(v.config, gpus); err != nil {
 		closeFirst()
-		return Errorf(InvalidArg, "%s", err)
+		return inference.Errorf(inference.InvalidArg, "%s", err)
 	}
 	return o.compile(v, first)
 }
@@ -130,10 +131,10 @@ func (o *opening) parse(rt *runtime.Runtime) (*onnx.Model, error) {
 	}
 	bytes, err := readFile(os.OpenFile, o.file, largestModel)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, Errorf(Unavailable, "unable to find '%s' for model '%s'", o.file, o.config.Name)
+		return nil, inference.Errorf(inference.Unavailable, "unable to find '%s' for model '%s'", o.file, o.config.Name)
 	}
 	if err != nil {
-		return nil, Errorf(Unavailable, "unable to read '%s' for model '%s': %s", o.file, o.config.Name, errors.Unwrap(err))
+		return nil, inference.Errorf(inference.Unavailable, "unable to read '%s' for model '%s': %s", o.file, o.config.Name, errors.Unwrap(err))
 	}
 	return tensorsOnly(onnx.Parse(bytes, filepath.Dir(o.file), execute.Folder(rt)))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/onnx"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
@@ -53,7 +54,7 @@ func (v *Version) required() (n int) {
 }
 
 // addDefaults gives the inputs that a request leaves out the values of the file.
-func (v *Version) addDefaults(r *Request, a *accepted) error {
+func (v *Version) addDefaults(r *inference.Request, a *accepted) error {
 	// A shape that was accepted is never nil, not even that of a scalar.
 	for i := range v.inputs {
 		p := &v.inputs[i]
@@ -61,7 +62,7 @@ func (v *Version) addDefaults(r *Request, a *accepted) error {
 			continue
 		}
 		if p.value == nil {
-			return Errorf(InvalidArg, "%sinput '%s' is missing in the request for model '%s', and the model has no value for it", r.tag(), p.name, v.config.Name)
+			return inference.Errorf(inference.InvalidArg, "%sinput '%s' is missing in the request for model '%s', and the model has no value for it", r.Tag(), p.name, v.config.Name)
 		}
 		if a.absent == nil {
 			a.absent = make([]bool, len(v.inputs))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -47,7 +48,7 @@ func TestOptionalInputs(t *testing.T) {
 				if i%3 == 0 {
 					data = append(data, data...)
 				}
-				r.Inputs = append(r.Inputs, Tensor{Name: "scale", Type: tensors.FP32, Shape: r.Inputs[0].Shape, Data: data})
+				r.Inputs = append(r.Inputs, inference.Tensor{Name: "scale", Type: tensors.FP32, Shape: r.Inputs[0].Shape, Data: data})
 			}
 			want := []float32{x * scale[0], x * scale[1]}
 			if i%3 == 0 {
@@ -101,7 +102,7 @@ func TestWhatIsNotOptional(t *testing.T) {
 	got, err := s.Infer(context.Background(), input("unlisted", []int64{1, 2}, 1, 2))
 	require.NoError(t, err)
 	require.Equal(t, []float32{10, 200}, numbers(got.Outputs[0].Data))
-	_, err = s.Infer(context.Background(), &Request{Model: "without", Version: -1})
+	_, err = s.Infer(context.Background(), &inference.Request{Model: "without", Version: -1})
 	require.ErrorContains(t, err, "and the model has no value for it")
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
@@ -16,7 +17,7 @@ import (
 // checkParameters refuses parameters that ask for other answers than the server gives.
 func checkParameters(c *modelconfig.ModelConfig) error {
 	if p := c.Parameters["precision"]; p != nil && p.StringValue != "fp32" {
-		return Errorf(Unsupported, "parameter 'precision' in the configuration of model '%s' is '%s'; want 'fp32': a model runs in the types of its file", c.Name, p.StringValue)
+		return inference.Errorf(inference.Unsupported, "parameter 'precision' in the configuration of model '%s' is '%s'; want 'fp32': a model runs in the types of its file", c.Name, p.StringValue)
 	}
 	return nil
 }

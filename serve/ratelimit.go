@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/place"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
@@ -95,11 +96,11 @@ func (l *Limiter) add(g *modelconfig.ModelInstanceGroup, at place.Place) (*share
 	for r, n := range s.needs {
 		if has := l.limit(r); n > has {
 			delete(l.shares, s)
-			return nil, Errorf(InvalidArg, "Resource count for \"%s\" is limited to %d which will prevent scheduling of one or more model instances, the minimum required count is %d", r.Name, has, n)
+			return nil, inference.Errorf(inference.InvalidArg, "Resource count for \"%s\" is limited to %d which will prevent scheduling of one or more model instances, the minimum required count is %d", r.Name, has, n)
 		}
 		if l.isMixed(r) {
 			delete(l.shares, s)
-			return nil, Errorf(InvalidArg, "Resource \"%s\" is present as both global and device-specific resource in the model configuration.", r.Name)
+			return nil, inference.Errorf(inference.InvalidArg, "Resource \"%s\" is present as both global and device-specific resource in the model configuration.", r.Name)
 		}
 	}
 	return s, nil

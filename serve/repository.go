@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
@@ -131,11 +132,11 @@ func checkName(name string) error {
 	trimmed := strings.TrimSpace(name)
 	switch {
 	case trimmed == "":
-		return Errorf(InvalidArg, "Model name cannot be empty. Please enter a valid name to deploy.")
+		return inference.Errorf(inference.InvalidArg, "Model name cannot be empty. Please enter a valid name to deploy.")
 	case trimmed == "." || trimmed == ".." || strings.ContainsAny(name, "/\\\x00"):
-		return Errorf(InvalidArg, "invalid model name '%s', model name must not contain path traversal characters", name)
+		return inference.Errorf(inference.InvalidArg, "invalid model name '%s', model name must not contain path traversal characters", name)
 	case !utf8.ValidString(name):
-		return Errorf(InvalidArg, "invalid model name '%s', model name must be UTF-8", strings.ToValidUTF8(name, "?"))
+		return inference.Errorf(inference.InvalidArg, "invalid model name '%s', model name must be UTF-8", strings.ToValidUTF8(name, "?"))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Control is who decides which models are loaded.
@@ -139,11 +140,11 @@ func (s *Server) find(name string, number int64) (*Version, error) {
 	// A model that failed to load the first time has states and no version.
 	m := s.models[name]
 	if m == nil || len(m.states) == 0 {
-		return nil, Errorf(NotFound, "Request for unknown model: '%s' is not found", name)
+		return nil, inference.Errorf(inference.NotFound, "Request for unknown model: '%s' is not found", name)
 	}
 	if number == -1 {
 		if len(m.ready) == 0 {
-			return nil, Errorf(NotFound, "Request for unknown model: '%s' has no available versions", name)
+			return nil, inference.Errorf(inference.NotFound, "Request for unknown model: '%s' has no available versions", name)
 		}
 		return m.ready[m.latest], nil
 	}
@@ -151,14 +152,14 @@ func (s *Server) find(name string, number int64) (*Version, error) {
 		return v, nil
 	}
 	if _, known := m.states[number]; known {
-		return nil, Errorf(Unavailable, "Request for unknown model: '%s' version %d is not at ready state", name, number)
+		return nil, inference.Errorf(inference.Unavailable, "Request for unknown model: '%s' version %d is not at ready state", name, number)
 	}
-	return nil, Errorf(NotFound, "Request for unknown model: '%s' version %d is not found", name, number)
+	return nil, inference.Errorf(inference.NotFound, "Request for unknown model: '%s' version %d is not found", name, number)
 }
 
 // Infer answers a request. It waits in the queue of the model; ctx cancels that wait. It also works after Exit, so that
 // requests that have been accepted are answered.
-func (s *Server) Infer(ctx context.Context, r *Request) (*Response, error) {
+func (s *Server) Infer(ctx context.Context, r *inference.Request) (*inference.Response, error) {
 	s.flights.Add(1)
 	defer s.flights.Add(-1)
 	v, err := s.take(r.Model, r.Version)
@@ -198,7 +199,7 @@ func (s *Server) Ready() bool {
 // ModelReady reports whether a version serves.
 func (s *Server) ModelReady(name string, number int64) (bool, error) {
 	if s.exiting.Load() {
-		return false, Errorf(Unavailable, "Server not ready")
+		return false, inference.Errorf(inference.Unavailable, "Server not ready")
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -16,6 +16,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -69,8 +71,8 @@ func numbers(data []byte) (xs []float32) {
 }
 
 // input is a request with one input of floats.
-func input(model string, shape []int64, xs ...float32) *Request {
-	return &Request{Model: model, Version: -1, Inputs: []Tensor{{Name: "x", Type: tensors.FP32, Shape: shape, Data: floats(xs...)}}}
+func input(model string, shape []int64, xs ...float32) *inference.Request {
+	return &inference.Request{Model: model, Version: -1, Inputs: []inference.Tensor{{Name: "x", Type: tensors.FP32, Shape: shape, Data: floats(xs...)}}}
 }
 
 // TestInfer: a model without a configuration is completed, and answers.
@@ -107,19 +109,19 @@ func TestFile(t *testing.T) {
 // TestRefusals: the messages about requests that do not fit, as Triton has them.
 func TestRefusals(t *testing.T) {
 	s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2))}, Options{})
-	for want, change := range map[string]func(*Request){
-		"Request for unknown model: 'n' is not found":                                                                       func(r *Request) { r.Model = "n" },
-		"Request for unknown model: 'm' version 7 is not found":                                                             func(r *Request) { r.Version = 7 },
-		"[request id: <id_unknown>] inference request batch-size must be <= 4 for 'm'":                                      func(r *Request) { r.Inputs[0].Shape = []int64{5, 2} },
-		"[request id: a] inference input 'x' data-type is 'INT32', but model 'm' expects 'FP32'":                            func(r *Request) { r.ID, r.Inputs[0].Type = "a", tensors.Int32 },
-		"[request id: <id_unknown>] input 'x' already exists in request":                                                    func(r *Request) { r.Inputs = append(r.Inputs, r.Inputs[0]) },
-		"unexpected inference input 'z' for model 'm'":                                                                      func(r *Request) { r.Inputs[0].Name = "z" },
-		"unexpected inference output 'z' for model 'm'":                                                                     func(r *Request) { r.Outputs = []Requested{{Name: "z"}} },
-		"[request id: <id_unknown>] unexpected shape for input 'x' for model 'm'. Expected [-1,2], got [1,3]. " + batchNote: func(r *Request) { r.Inputs[0].Shape = []int64{1, 3} },
-		"[request id: <id_unknown>] input byte size mismatch for input 'x' for model 'm'. Expected 8, got 4":                func(r *Request) { r.Inputs[0].Data = r.Inputs[0].Data[:4] },
-		"[request id: <id_unknown>] All input dimensions should be specified for input 'x' for model 'm', got [1,-1]":       func(r *Request) { r.Inputs[0].Shape = []int64{1, -1} },
-		"[request id: <id_unknown>] input 'x' has no shape but model requires batch dimension for 'm'":                      func(r *Request) { r.Inputs[0].Shape = nil },
-		"[request id: <id_unknown>] expected 1 inputs but got 0 inputs for model 'm'. Got input(s) [], but missing required input(s) ['x']. Please provide all required input(s).": func(r *Request) {
+	for want, change := range map[string]func(*inference.Request){
+		"Request for unknown model: 'n' is not found":                                                                       func(r *inference.Request) { r.Model = "n" },
+		"Request for unknown model: 'm' version 7 is not found":                                                             func(r *inference.Request) { r.Version = 7 },
+		"[request id: <id_unknown>] inference request batch-size must be <= 4 for 'm'":                                      func(r *inference.Request) { r.Inputs[0].Shape = []int64{5, 2} },
+		"[request id: a] inference input 'x' data-type is 'INT32', but model 'm' expects 'FP32'":                            func(r *inference.Request) { r.ID, r.Inputs[0].Type = "a", tensors.Int32 },
+		"[request id: <id_unknown>] input 'x' already exists in request":                                                    func(r *inference.Request) { r.Inputs = append(r.Inputs, r.Inputs[0]) },
+		"unexpected inference input 'z' for model 'm'":                                                                      func(r *inference.Request) { r.Inputs[0].Name = "z" },
+		"unexpected inference output 'z' for model 'm'":                                                                     func(r *inference.Request) { r.Outputs = []inference.Requested{{Name: "z"}} },
+		"[request id: <id_unknown>] unexpected shape for input 'x' for model 'm'. Expected [-1,2], got [1,3]. " + batchNote: func(r *inference.Request) { r.Inputs[0].Shape = []int64{1, 3} },
+		"[request id: <id_unknown>] input byte size mismatch for input 'x' for model 'm'. Expected 8, got 4":                func(r *inference.Request) { r.Inputs[0].Data = r.Inputs[0].Data[:4] },
+		"[request id: <id_unknown>] All input dimensions should be specified for input 'x' for model 'm', got [1,-1]":       func(r *inference.Request) { r.Inputs[0].Shape = []int64{1, -1} },
+		"[request id: <id_unknown>] input 'x' has no shape but model requires batch dimension for 'm'":                      func(r *inference.Request) { r.Inputs[0].Shape = nil },
+		"[request id: <id_unknown>] expected 1 inputs but got 0 inputs for model 'm'. Got input(s) [], but missing required input(s) ['x']. Please provide all required input(s).": func(r *inference.Request) {
 			r.Inputs = nil
 		},
 	} {
@@ -293,7 +295,7 @@ func TestQueue(t *testing.T) {
 		refused <- err
 	}()
 	require.Eventually(t, func() bool {
-		_, err := s.Infer(context.Background(), &Request{Model: "m", Version: -1})
+		_, err := s.Infer(context.Background(), &inference.Request{Model: "m", Version: -1})
 		c, _ := s.Statistics("m", -1)
 		return err != nil && c[0].Pending == 1
 	}, 5*time.Second, time.Millisecond)
@@ -303,8 +305,8 @@ func TestQueue(t *testing.T) {
 	require.ErrorContains(t, <-refused, "cancelled")
 	c, err := s.Statistics("m", -1)
 	require.NoError(t, err)
-	require.EqualValues(t, 1, c[0].Failures[reasonCancelled])
-	require.EqualValues(t, 1, c[0].Failures[reasonRejected])
+	require.EqualValues(t, 1, c[0].Failures[statistics.ReasonCancelled])
+	require.EqualValues(t, 1, c[0].Failures[statistics.ReasonRejected])
 	require.Zero(t, c[0].Pending)
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Start loads the models that the mode of control says. It returns an error where some could not be loaded; the others
@@ -22,7 +24,7 @@ func (s *Server) Start() error {
 	}
 	failed := s.loadAll(names)
 	if failed > 0 || len(failures) > 0 {
-		return Errorf(Internal, "failed to load all models")
+		return inference.Errorf(inference.Internal, "failed to load all models")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -38,8 +39,8 @@ func texts(t *testing.T, data []byte) []string {
 }
 
 // stringsTo is a request with one input of strings.
-func stringsTo(model string, shape []int64, list ...string) *Request {
-	return &Request{Model: model, Version: -1, Inputs: []Tensor{{Name: "x", Type: tensors.Bytes, Shape: shape, Data: wire(list...)}}}
+func stringsTo(model string, shape []int64, list ...string) *inference.Request {
+	return &inference.Request{Model: model, Version: -1, Inputs: []inference.Tensor{{Name: "x", Type: tensors.Bytes, Shape: shape, Data: wire(list...)}}}
 }
 
 // sameStrings is a model that returns a matrix of strings.
@@ -65,14 +66,14 @@ func TestStrings(t *testing.T) {
 	// A body without JSON is the only string of a model of one.
 	one, err := s.RawInput("one", -1, []byte("text"))
 	require.NoError(t, err)
-	r, err = s.Infer(context.Background(), &Request{Model: "one", Version: -1, Inputs: []Tensor{one}})
+	r, err = s.Infer(context.Background(), &inference.Request{Model: "one", Version: -1, Inputs: []inference.Tensor{one}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"text"}, texts(t, r.Outputs[0].Data))
 	_, err = s.RawInput("m", -1, []byte("text"))
 	require.EqualError(t, err, "[request id: <id_unknown>] For BYTE datatype raw input 'x', the model must have input shape [1]")
 	// Classes of strings are no numbers.
 	ranked := stringsTo("m", []int64{1, 2}, "a", "b")
-	ranked.Outputs = []Requested{{Name: "y", Classes: 1}}
+	ranked.Outputs = []inference.Requested{{Name: "y", Classes: 1}}
 	_, err = s.Infer(context.Background(), ranked)
 	require.EqualError(t, err, "class result not available for output due to unsupported type 'BYTES'")
 }
@@ -97,7 +98,7 @@ func TestWrongStrings(t *testing.T) {
 		r.Inputs[0].Data = []byte(c.data)
 		_, err := s.Infer(context.Background(), r)
 		require.EqualError(t, err, "[request id: <id_unknown>] "+c.want, name)
-		require.Equal(t, InvalidArg, From(err).Code, name)
+		require.Equal(t, inference.InvalidArg, inference.From(err).Code, name)
 	}
 }
 

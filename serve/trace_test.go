@@ -12,6 +12,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
 	"github.com/paddle-mps/paddle-mps/serve/batching"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // inOrder checks that moments are known and come one after the other.
@@ -27,7 +28,7 @@ func inOrder(t *testing.T, moments ...time.Time) {
 func TestTrace(t *testing.T) {
 	s := started(t, map[string]string{"m/1/model.onnx": string(onnxtest.Unary("Neg", onnxtest.Float, -1, 2))}, Options{})
 	r := input("m", []int64{1, 2}, 1, 2)
-	r.ID, r.Trace = "a", &Trace{}
+	r.ID, r.Trace = "a", &inference.Trace{}
 	_, err := s.Infer(t.Context(), r)
 	require.NoError(t, err)
 	tr := r.Trace
@@ -35,7 +36,7 @@ func TestTrace(t *testing.T) {
 	inOrder(t, tr.Started, tr.Times.Queued, tr.Times.Start, tr.Times.Inputs, tr.Times.Outputs, tr.Times.End, tr.Ended)
 
 	r = input("m", []int64{1, 3}, 1, 2, 3)
-	r.Trace = &Trace{}
+	r.Trace = &inference.Trace{}
 	_, err = s.Infer(t.Context(), r)
 	require.Error(t, err)
 	require.Zero(t, r.Trace.Started)
@@ -45,7 +46,7 @@ func TestTrace(t *testing.T) {
 func TestTraceOfEnsemble(t *testing.T) {
 	s := started(t, ensembleFiles(""), Options{})
 	r := ofE(1, 2)
-	r.Trace = &Trace{}
+	r.Trace = &inference.Trace{}
 	_, err := s.Infer(t.Context(), r)
 	require.NoError(t, err)
 	require.Zero(t, r.Trace.Times.Start)
@@ -88,10 +89,10 @@ func queuedTogether(t *testing.T, s *Server, v *Version, count int) (late int) {
 		w = v.queue.Borrow(1)
 	}
 	var running sync.WaitGroup
-	all, errs := make([]*Request, count), make([]error, count)
+	all, errs := make([]*inference.Request, count), make([]error, count)
 	for i := range all {
 		all[i] = input("m", []int64{2}, 1, 2)
-		all[i].Trace = &Trace{}
+		all[i].Trace = &inference.Trace{}
 		running.Go(func() { _, errs[i] = s.Infer(context.Background(), all[i]) })
 	}
 	for v.queue.Len() < count {
@@ -101,7 +102,7 @@ func queuedTogether(t *testing.T, s *Server, v *Version, count int) (late int) {
 	running.Wait()
 	for i, one := range all {
 		require.NoError(t, errs[i])
-		overtaken := func(next *Request) bool {
+		overtaken := func(next *inference.Request) bool {
 			start := next.Trace.Times.Start
 			return start.After(one.Trace.Times.Start) && start.Before(one.Trace.Ended)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
@@ -37,20 +38,20 @@ const batchNote = "NOTE: Setting a non-zero max_batch_size in the model config r
 
 // accept checks a request against the configuration of the version, in the order in which Triton does, so that a request
 // with two faults gets the same message. What fits is in the job.
-func (v *Version) accept(r *Request, j *job) error {
+func (v *Version) accept(r *inference.Request, j *job) error {
 	name := v.config.Name
 	// Triton looks at outputs before inputs; a request with both wrong names an output.
 	for _, o := range r.Outputs {
 		if v.output(o.Name) < 0 {
-			return Errorf(InvalidArg, "unexpected inference output '%s' for model '%s'", o.Name, name)
+			return inference.Errorf(inference.InvalidArg, "unexpected inference output '%s' for model '%s'", o.Name, name)
 		}
 	}
 	// The number comes before the names: a wrong name beside a missing input is reported as the missing one.
 	if len(r.Inputs) > len(v.inputs) || len(r.Inputs) < v.needed {
 		if name := twice(r.Inputs); name != "" {
-			return Errorf(InvalidArg, "%sinput '%s' already exists in request", r.tag(), name)
+			return inference.Errorf(inference.InvalidArg, "%sinput '%s' already exists in request", r.Tag(), name)
 		}
-		return Errorf(InvalidArg, "%s%s", r.tag(), v.wrongCount(r))
+		return inference.Errorf(inference.InvalidArg, "%s%s", r.Tag(), v.wrongCount(r))
 	}
 	a := &j.accepted
 	a.lists(len(v.inputs))
@@ -59,10 +60,10 @@ func (v *Version) accept(r *Request, j *job) error {
 		in := &r.Inputs[i]
 		at := v.input(in.Name)
 		if at < 0 {
-			return Errorf(InvalidArg, "unexpected inference input '%s' for model '%s'", in.Name, name)
+			return inference.Errorf(inference.InvalidArg, "unexpected inference input '%s' for model '%s'", in.Name, name)
 		}
 		if a.shapes[at] != nil {
-			return Errorf(InvalidArg, "%sinput '%s' already exists in request", r.tag(), in.Name)
+			return inference.Errorf(inference.InvalidArg, "%sinput '%s' already exists in request", r.Tag(), in.Name)
 		}
 		// The batch is the first dimension of each input and has to be the same in all of them.
 		a.shapes[at] = j.ints(0) // it is set below
@@ -71,18 +72,18 @@ func (v *Version) accept(r *Request, j *job) error {
 		}
 		switch {
 		case len(in.Shape) == 0:
-			return Errorf(InvalidArg, "%sinput '%s' has no shape but model requires batch dimension for '%s'", r.tag(), in.Name, name)
+			return inference.Errorf(inference.InvalidArg, "%sinput '%s' has no shape but model requires batch dimension for '%s'", r.Tag(), in.Name, name)
 		case a.batch == 0:
 			a.batch = in.Shape[0]
 		case in.Shape[0] != a.batch:
-			return Errorf(InvalidArg, "%sinput '%s' batch size does not match other inputs for '%s'", r.tag(), in.Name, name)
+			return inference.Errorf(inference.InvalidArg, "%sinput '%s' batch size does not match other inputs for '%s'", r.Tag(), in.Name, name)
 		}
 	}
 	if v.config.MaxBatchSize > 0 && a.batch < 1 && len(r.Inputs) > 0 {
-		return Errorf(InvalidArg, "%sinference request batch-size must be >= 1 for '%s'", r.tag(), name)
+		return inference.Errorf(inference.InvalidArg, "%sinference request batch-size must be >= 1 for '%s'", r.Tag(), name)
 	}
 	if limit := int64(v.config.MaxBatchSize); a.batch > limit {
-		return Errorf(InvalidArg, "%sinference request batch-size must be <= %d for '%s'", r.tag(), limit, name)
+		return inference.Errorf(inference.InvalidArg, "%sinference request batch-size must be <= %d for '%s'", r.Tag(), limit, name)
 	}
 	for i := range r.Inputs {
 		if err := v.acceptInput(r, &r.Inputs[i], j); err != nil {
@@ -96,7 +97,7 @@ func (v *Version) accept(r *Request, j *job) error {
 }
 
 // twice is a name that two inputs have; "": there is none.
-func twice(inputs []Tensor) string {
+func twice(inputs []inference.Tensor) string {
 	seen := make(map[string]bool, len(inputs))
 	for i := range inputs {
 		name := inputs[i].Name
@@ -109,10 +110,10 @@ func twice(inputs []Tensor) string {
 }
 
 // wrongCount is the message about a request with too many or too few inputs.
-func (v *Version) wrongCount(r *Request) string {
+func (v *Version) wrongCount(r *inference.Request) string {
 	var missing, given []string
 	for _, in := range v.config.Input {
-		if !in.Optional && !slices.ContainsFunc(r.Inputs, func(t Tensor) bool { return t.Name == in.Name }) {
+		if !in.Optional && !slices.ContainsFunc(r.Inputs, func(t inference.Tensor) bool { return t.Name == in.Name }) {
 			missing = append(missing, "'"+in.Name+"'")
 		}
 	}
@@ -126,21 +127,21 @@ func (v *Version) wrongCount(r *Request) string {
 		lack = "]"
 	}
 	if v.needed < len(v.inputs) {
-		return Errorf(InvalidArg, "expected number of inputs between %d and %d but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) %s. Please provide all required input(s).",
+		return inference.Errorf(inference.InvalidArg, "expected number of inputs between %d and %d but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) %s. Please provide all required input(s).",
 			v.needed, len(v.config.Input), len(r.Inputs), v.config.Name, strings.Join(given, ","), lack).Text
 	}
-	return Errorf(InvalidArg, "expected %d inputs but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) %s. Please provide all required input(s).",
+	return inference.Errorf(inference.InvalidArg, "expected %d inputs but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) %s. Please provide all required input(s).",
 		len(v.config.Input), len(r.Inputs), v.config.Name, strings.Join(given, ","), lack).Text
 }
 
 // acceptInput checks one input, whose batch is known, and puts it in its place.
-func (v *Version) acceptInput(r *Request, in *Tensor, j *job) error {
+func (v *Version) acceptInput(r *inference.Request, in *inference.Tensor, j *job) error {
 	a := &j.accepted
 	at, name := v.input(in.Name), v.config.Name
 	p := &v.inputs[at]
 	// No type is converted: what is sent has to be what the model takes.
 	if in.Type != p.kind {
-		return Errorf(InvalidArg, "%sinference input '%s' data-type is '%s', but model '%s' expects '%s'", r.tag(), in.Name, in.Type, name, p.kind)
+		return inference.Errorf(inference.InvalidArg, "%sinference input '%s' data-type is '%s', but model '%s' expects '%s'", r.Tag(), in.Name, in.Type, name, p.kind)
 	}
 	// Shapes of the configuration are without the batch, and so is what is compared with them.
 	shape := in.Shape
@@ -148,14 +149,14 @@ func (v *Version) acceptInput(r *Request, in *Tensor, j *job) error {
 		shape = shape[1:]
 	}
 	if slices.Contains(shape, -1) && len(shape) == len(p.dims) {
-		return Errorf(InvalidArg, "%sAll input dimensions should be specified for input '%s' for model '%s', got %s", r.tag(), in.Name, name, tensors.Text(in.Shape))
+		return inference.Errorf(inference.InvalidArg, "%sAll input dimensions should be specified for input '%s' for model '%s', got %s", r.Tag(), in.Name, name, tensors.Text(in.Shape))
 	}
 	if !fits(shape, p.dims) {
 		full, note := p.dims, ""
 		if v.config.MaxBatchSize > 0 {
 			full, note = append([]int64{-1}, p.dims...), batchNote
 		}
-		return Errorf(InvalidArg, "%sunexpected shape for input '%s' for model '%s'. Expected %s, got %s. %s", r.tag(), in.Name, name, tensors.Text(full), tensors.Text(in.Shape), note)
+		return inference.Errorf(inference.InvalidArg, "%sunexpected shape for input '%s' for model '%s'. Expected %s, got %s. %s", r.Tag(), in.Name, name, tensors.Text(full), tensors.Text(in.Shape), note)
 	}
 	// A reshape changes the shape and no bytes: it is applied to what was checked.
 	if p.reshape != nil {
@@ -170,15 +171,15 @@ func (v *Version) acceptInput(r *Request, in *Tensor, j *job) error {
 	// The product of a shape may exceed 64 bits: a request with 2^62 items of 4 must not become one of 0 bytes.
 	want, ok := tensors.ByteSize(in.Type, shape)
 	if !ok {
-		return Errorf(InvalidArg, "%sinput '%s' for model '%s' has shape %s, which causes total byte size to exceed maximum size of 9223372036854775807", r.tag(), in.Name, name, tensors.Text(in.Shape))
+		return inference.Errorf(inference.InvalidArg, "%sinput '%s' for model '%s' has shape %s, which causes total byte size to exceed maximum size of 9223372036854775807", r.Tag(), in.Name, name, tensors.Text(in.Shape))
 	}
 	if in.Type == tensors.Bytes {
 		n, _ := tensors.Count(shape) // it fits, like the size
 		if why := tensors.CheckElements(in.Data, n, "inference input '"+in.Name+"' for model '"+name+"'"); why != "" {
-			return Errorf(InvalidArg, "%s%s", r.tag(), why)
+			return inference.Errorf(inference.InvalidArg, "%s%s", r.Tag(), why)
 		}
 	} else if int64(len(in.Data)) != want {
-		return Errorf(InvalidArg, "%sinput byte size mismatch for input '%s' for model '%s'. Expected %d, got %d", r.tag(), in.Name, name, want, len(in.Data))
+		return inference.Errorf(inference.InvalidArg, "%sinput byte size mismatch for input '%s' for model '%s'. Expected %d, got %d", r.Tag(), in.Name, name, want, len(in.Data))
 	}
 	if shape == nil {
 		shape = []int64{} // nil: not given

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/place"
 	"github.com/paddle-mps/paddle-mps/serve/batching"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // Version is one version of a model that can serve.
@@ -26,7 +27,7 @@ type Version struct {
 	anyShape bool // whether requests of one batch may differ in shape, so that they carry a key
 	ordered  bool // whether responses leave in the order of the requests
 	rated    bool // whether the rate limiter says when instances run
-	counters counters
+	counters statistics.Counters
 	cache    *Cache                                  // nil: none
 	ensemble *ensemble                               // in place of programs, queue and instances; nil: none
 	observer func(*Version, Observed, time.Duration) // see Options.Observe
@@ -101,10 +102,10 @@ func (v *Version) Config() *modelconfig.ModelConfig { return v.config }
 func (v *Version) Number() int64 { return v.number }
 
 // memory is what the weights take on each device; a model without any is not listed.
-func (v *Version) memory() []Memory {
-	all := []Memory{}
+func (v *Version) memory() []statistics.Memory {
+	all := []statistics.Memory{}
 	for _, p := range v.programs {
-		m := Memory{Kind: "CPU", Bytes: uint64(p.Info().Constants)}
+		m := statistics.Memory{Kind: "CPU", Bytes: uint64(p.Info().Constants)}
 		if m.Bytes == 0 {
 			continue
 		}

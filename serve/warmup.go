@@ -10,7 +10,9 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/place"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -26,16 +28,16 @@ func (v *Version) warmUp(s *Server, folder string) error {
 		}
 		// A sample is a request like any other: what does not fit fails the load.
 		if err := v.accept(r, &job{}); err != nil {
-			return Errorf(InvalidArg, "failed to run warmup sample '%s': %s", w.Name, err)
+			return inference.Errorf(inference.InvalidArg, "failed to run warmup sample '%s': %s", w.Name, err)
 		}
 		for _, p := range v.programs {
 			for range max(w.Count, 1) {
 				// A server that ends does not wait for all of a long warm-up.
 				if s.exiting.Load() {
-					return Errorf(Unavailable, "Server not ready")
+					return inference.Errorf(inference.Unavailable, "Server not ready")
 				}
 				if err := runOnce(v, s.options.Runtime, p, r); err != nil {
-					return Errorf(From(err).Code, "failed to run warmup sample '%s': %s", w.Name, err)
+					return inference.Errorf(inference.From(err).Code, "failed to run warmup sample '%s': %s", w.Name, err)
 				}
 			}
 		}
@@ -44,7 +46,7 @@ func (v *Version) warmUp(s *Server, folder string) error {
 }
 
 // runOnce runs a request by itself on a stream of its own.
-func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request) error {
+func runOnce(v *Version, rt *runtime.Runtime, p *program, r *inference.Request) error {
 	stream, err := p.context.NewStream()
 	if err != nil {
 		return err
@@ -56,17 +58,17 @@ func runOnce(v *Version, rt *runtime.Runtime, p *program, r *Request) error {
 	if err := v.accept(r, j); err != nil {
 		return err
 	}
-	return n.attempt([]*job{j}, &moments{})
+	return n.attempt([]*job{j}, &statistics.Moments{})
 }
 
 // warmUpRequest makes the request of a sample.
-func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Request, error) {
-	r := &Request{Model: v.config.Name, ID: w.Name}
+func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*inference.Request, error) {
+	r := &inference.Request{Model: v.config.Name, ID: w.Name}
 	// A configuration may come from a client: no memory is taken before the sizes of all inputs are known.
 	left := int64(largestWarmUp)
 	for name, in := range w.Inputs {
 		// Dimensions are without the batch here too; the sample says how many items it has.
-		t := Tensor{Name: name, Type: tensors.Type(in.DataType), Shape: in.Dims}
+		t := inference.Tensor{Name: name, Type: tensors.Type(in.DataType), Shape: in.Dims}
 		if v.config.MaxBatchSize > 0 {
 			t.Shape = append([]int64{int64(max(w.BatchSize, 1))}, in.Dims...)
 		}
@@ -76,7 +78,7 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 			size = min(size, largestWarmUp) * (1 + tensors.WorkEach/tensors.LengthSize)
 		}
 		if !ok || size > left {
-			return nil, Errorf(InvalidArg, "warmup sample '%s' has shape %s for input '%s'; want known dimensions and at most %d bytes for all inputs", w.Name, tensors.Text(t.Shape), name, largestWarmUp)
+			return nil, inference.Errorf(inference.InvalidArg, "warmup sample '%s' has shape %s for input '%s'; want known dimensions and at most %d bytes for all inputs", w.Name, tensors.Text(t.Shape), name, largestWarmUp)
 		}
 		left -= size
 		r.Inputs = append(r.Inputs, t)
@@ -86,7 +88,7 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 		size, _ := warmUpSize(t) // see above
 		var err error
 		if t.Data, err = warmUpData(w.Inputs[t.Name], t.Type, size, folder); err != nil {
-			return nil, Errorf(InvalidArg, "warmup sample '%s', input '%s': %s", w.Name, t.Name, err)
+			return nil, inference.Errorf(inference.InvalidArg, "warmup sample '%s', input '%s': %s", w.Name, t.Name, err)
 		}
 	}
 	return r, nil
@@ -94,7 +96,7 @@ func (v *Version) warmUpRequest(w *modelconfig.ModelWarmup, folder string) (*Req
 
 // warmUpSize is the number of bytes of an input that no file has. Zeros are the lengths of empty strings; they also are what
 // random strings are in tritonserver.
-func warmUpSize(t *Tensor) (int64, bool) {
+func warmUpSize(t *inference.Tensor) (int64, bool) {
 	if t.Type == tensors.Bytes {
 		n, ok := tensors.Count(t.Shape)
 		return min(n, largestWarmUp) * tensors.LengthSize, ok

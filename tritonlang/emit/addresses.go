@@ -19,7 +19,9 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
 	"github.com/paddle-mps/paddle-mps/tritonlang/report"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -35,18 +37,18 @@ var accesses = map[string]bool{
 }
 
 // addressing reports whether a function accesses memory through addresses of the CPU.
-func (r *roots) addressing(f *ttir.Func) (found bool) {
-	f.Body.Walk(func(o *ttir.Op) { found = found || accesses[o.Name] && r.isAddress(o.Operands[0]) })
+func addressing(r *plan.Roots, f *ttir.Func) (found bool) {
+	f.Body.Walk(func(o *ttir.Op) { found = found || accesses[o.Name] && isAddress(r, o.Operands[0]) })
 	return found
 }
 
 // isAddress reports whether a pointer is an address of the CPU.
-func (r *roots) isAddress(v *ttir.Value) bool { return r.addresses[r.root(v)] }
+func isAddress(r *plan.Roots, v *ttir.Value) bool { return r.Addresses[r.Root(v)] }
 
 // refuseMixed refuses a function in which a pointer may be an argument or an address of the CPU.
-func (r *roots) refuseMixed(f *ttir.Func) {
+func refuseMixed(r *plan.Roots, f *ttir.Func) {
 	for _, v := range f.Params() {
-		if v.Type.IsPointer() && r.isAddress(v) {
+		if v.Type.IsPointer() && isAddress(r, v) {
 			panic(&ttir.Unsupported{
 				Op: "argument " + strings.TrimPrefix(v.Name, "%"), Where: v.Loc.Where(),
 				Why: "a pointer of the kernel may be this argument or an address that is made from an integer; want one of the two",
@@ -63,8 +65,8 @@ func (e *emitter) intToPointer(o *ttir.Op) {
 		e.set(v, layout.Layout{}, &value{scalar: e.pointer(v, cast(e.scalar(o.Operands[0])))})
 		return
 	}
-	l := e.plan.homeOf(v)
-	r := e.combine(v.Name, e.pointerType(v), l, []*reg{e.get(o.Operands[0], l).regs}, func(t []string) string { return cast(t[0]) })
+	l := e.plan.HomeOf(v)
+	r := e.combine(v.Name, e.pointerType(v), l, []*tree.Registers{e.get(o.Operands[0], l).regs}, func(t []string) string { return cast(t[0]) })
 	e.done(v, &value{regs: r, full: true})
 }
 
@@ -72,17 +74,17 @@ func (e *emitter) intToPointer(o *ttir.Op) {
 // nothing to the program.
 func (e *emitter) pointerToInt(o *ttir.Op) {
 	p, v := o.Operands[0], o.Results[0]
-	if !e.roots.isAddress(p) {
+	if !isAddress(e.roots, p) {
 		refuse(o, v.Type.Element().String(), "the address of an argument as an integer is not supported: a GPU's addresses are not the CPU's")
 	}
 	if !v.Type.IsTensor() {
-		r := e.define(v.Name, "long", 1, func(func(*reg) string) string { return "(long)" + e.scalar(p) })
-		e.set(v, layout.Layout{}, &value{scalar: r.name})
+		r := e.define(v.Name, "long", 1, func(func(*tree.Registers) string) string { return "(long)" + e.scalar(p) })
+		e.set(v, layout.Layout{}, &value{scalar: r.Name})
 		return
 	}
-	l := e.plan.homeOf(v)
+	l := e.plan.HomeOf(v)
 	x, r := e.get(p, l), e.array(v.Name, "long", l.Registers())
-	e.whole(r.n, func(i at) string {
+	e.whole(r.N, func(i tree.RegisterNumber) string {
 		base, number := e.place(x, nil, i)
 		return e.element(r, nil, i) + " = (long)(" + base + " + " + number + ");"
 	})
@@ -92,7 +94,7 @@ func (e *emitter) pointerToInt(o *ttir.Op) {
 // reach notes an access, and answers what turns its pointer into one that may be followed, from the pointer as an expression
 // and how many bytes are accessed. Pointers of arguments stay as they are.
 func (e *emitter) reach(o *ttir.Op) func(pointer string, bytes int) string {
-	if !e.roots.isAddress(o.Operands[0]) {
+	if !isAddress(e.roots, o.Operands[0]) {
 		return nil
 	}
 	number := e.site(o, report.Site{Kind: report.Address})

@@ -21,6 +21,8 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -34,17 +36,17 @@ func init() {
 		refuse(o, "", "the kernel waits for other programs, which need not run at the same time on a Metal GPU")
 	}
 	for _, name := range []string{"tt.atomic_load", "tt.atomic_store"} {
-		wantRules[name] = (*plan).store
+		plan.WantRules[name] = (*plan.Plan).Store
 	}
 }
 
 // atomic emits an atomic operation: by the thread that owns an element, once. Metal's atomic operations have no order of
 // their own; what Triton promises about other memory is kept by barriers: see sync.go.
 func (e *emitter) atomic(o *ttir.Op, op string) {
-	root := e.roots.name(o.Operands[0])
+	root := e.roots.Argument(o.Operands[0])
 	sem := o.Word("sem")
-	e.add(&node{kind: touch, effect: effect{
-		stores: true, loads: true, root: root, release: sem == "release" || sem == "acq_rel",
+	e.add(&tree.Node{Kind: tree.TouchMemory, Effect: tree.Effect{
+		Stores: true, Loads: true, Root: root, Release: sem == "release" || sem == "acq_rel",
 	}})
 	f, reach := atomicName(o, op), e.reach(o)
 	values := 1
@@ -60,7 +62,7 @@ func (e *emitter) atomic(o *ttir.Op, op string) {
 		e.atomicTensor(o, f, values, reach)
 	}
 	if sem == "acquire" || sem == "acq_rel" {
-		e.add(&node{kind: touch, effect: effect{acquire: true}})
+		e.add(&tree.Node{Kind: tree.TouchMemory, Effect: tree.Effect{Acquire: true}})
 	}
 }
 
@@ -83,7 +85,7 @@ func atomicName(o *ttir.Op, op string) string {
 // atomicCall is the call of an atomic function on an element of a type; reach finds what is behind an address of the CPU.
 func atomicCall(f, place string, args []string, t *ttir.Type, reach func(string, int) string) string {
 	if reach != nil {
-		place = "(device " + memoryType(t) + " *)" + reach(place, byteSize(t))
+		place = "(device " + memoryType(t) + " *)" + reach(place, t.ByteSize())
 	}
 	return f + "(" + strings.Join(append([]string{place}, args...), ", ") + ")"
 }
@@ -112,10 +114,10 @@ func (e *emitter) atomicScalar(o *ttir.Op, f string, values int, reach func(stri
 	memory, bytes := sharedType(ctype)
 	a := e.area(memory, bytes, 1)
 	e.writes(a)
-	e.block("if ("+c+")", true, false, func() { e.say(a.name, "[0] = ", call, ";") })
+	e.block("if ("+c+")", true, false, func() { e.say(a.Name, "[0] = ", call, ";") })
 	e.reads(a)
-	r := e.define(nameOf(v), ctype, 1, func(func(*reg) string) string { return a.name + "[0]" })
-	e.set(v, layout.Layout{}, &value{scalar: r.name})
+	r := e.define(nameOf(v), ctype, 1, func(func(*tree.Registers) string) string { return a.Name + "[0]" })
+	e.set(v, layout.Layout{}, &value{scalar: r.Name})
 }
 
 // used reports whether a scalar result is used by anything.
@@ -124,40 +126,40 @@ func (e *emitter) used(v *ttir.Value) bool { return e.counts[v] > 0 }
 // atomicTensor has each owner do the operation on its elements. Threads that hold the same elements get the old values
 // from the owner.
 func (e *emitter) atomicTensor(o *ttir.Op, f string, values int, reach func(string, int) string) {
-	l := e.plan.accessLayout(o)
+	l := e.plan.AccessLayout(o)
 	p := e.get(o.Operands[0], l)
-	var regs []*reg
+	var regs []*tree.Registers
 	for _, v := range o.Operands[1:] {
 		regs = append(regs, e.get(v, l).regs)
 	}
-	statement := func(i at, before string) string {
+	statement := func(i tree.RegisterNumber, before string) string {
 		base, number := e.place(p, nil, i)
 		var args []string
 		for _, r := range regs[:values] {
 			args = append(args, e.element(r, nil, i))
 		}
 		text := before + atomicCall(f, base+" + "+number, args, o.Operands[0].Type.Element().Elem, reach) + ";"
-		if len(regs) > values && regs[values].name != "true" {
+		if len(regs) > values && regs[values].Name != "true" {
 			text = "if (" + e.element(regs[values], nil, i) + ") " + text
 		}
 		return text
 	}
-	if len(o.Results) == 0 || len(e.plan.wanted[o.Results[0]]) == 0 {
-		e.owned(l, func() { e.whole(l.Registers(), func(i at) string { return statement(i, "") }) })
+	if len(o.Results) == 0 || len(e.plan.Wanted[o.Results[0]]) == 0 {
+		e.owned(l, func() { e.whole(l.Registers(), func(i tree.RegisterNumber) string { return statement(i, "") }) })
 		return
 	}
 	v := o.Results[0]
 	r := e.array(nameOf(v), cType(v.Type.Element()), l.Registers())
 	// What is masked off is zero.
-	e.whole(r.n, func(i at) string { return e.element(r, nil, i) + " = 0;" })
+	e.whole(r.N, func(i tree.RegisterNumber) string { return e.element(r, nil, i) + " = 0;" })
 	e.owned(l, func() {
-		e.whole(l.Registers(), func(i at) string { return statement(i, e.element(r, nil, i)+" = ") })
+		e.whole(l.Registers(), func(i tree.RegisterNumber) string { return statement(i, e.element(r, nil, i)+" = ") })
 	})
 	// Others that hold the element get the old value from its owner.
 	if owner(l) != "" {
 		r = e.throughPool(nameOf(v), r, l, l)
 	}
-	e.done(v, e.convert(v, &value{regs: r}, l, e.plan.homeOf(v)))
+	e.done(v, e.convert(v, &value{regs: r}, l, e.plan.HomeOf(v)))
 }
 
 // atomicHelpers are the functions of atomic operations, for the prelude.

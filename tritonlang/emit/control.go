@@ -24,6 +24,7 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -40,10 +41,10 @@ type slot struct {
 	// Of a scalar, or of the base of pointers.
 	name string
 	// Of a tensor.
-	regs *reg
+	regs *tree.Registers
 	wide bool
 	// Offsets of pointers that the loop does not change; nil if it does.
-	steady *reg
+	steady *tree.Registers
 	// That the loop adds products to; nil if it does not.
 	sums *fragments
 }
@@ -59,9 +60,9 @@ func (e *emitter) slotFor(v *ttir.Value) *slot {
 		s.name = e.name(nameOf(v))
 		s.wide = true
 		e.say(e.pointerType(v), s.name, ";")
-		s.regs = e.array(nameOf(v)+"_offset", "long", e.plan.homeOf(v).Registers())
+		s.regs = e.array(nameOf(v)+"_offset", "long", e.plan.HomeOf(v).Registers())
 	case v.Type.IsTensor():
-		s.regs = e.array(nameOf(v), cType(v.Type.Element()), e.plan.homeOf(v).Registers())
+		s.regs = e.array(nameOf(v), cType(v.Type.Element()), e.plan.HomeOf(v).Registers())
 	default:
 		s.name = e.name(nameOf(v))
 		e.say(cType(v.Type), " ", s.name, ";")
@@ -73,7 +74,7 @@ func (e *emitter) slotFor(v *ttir.Value) *slot {
 func (s *slot) value() *value { return &value{scalar: s.name, regs: s.offsets(), wide: s.wide} }
 
 // offsets are the registers of a tensor, or of pointers the offsets that stay or move.
-func (s *slot) offsets() *reg {
+func (s *slot) offsets() *tree.Registers {
 	if s.steady != nil {
 		return s.steady
 	}
@@ -90,7 +91,7 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 			continue
 		}
 		if s.v.Type.IsTensor() {
-			l = e.plan.homeOf(s.v)
+			l = e.plan.HomeOf(s.v)
 		}
 		x := e.get(from[i], l)
 		if x.full {
@@ -101,9 +102,11 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 			continue
 		}
 		c := *x
-		if c.regs != nil && c.regs.n > 0 {
+		if c.regs != nil && c.regs.N > 0 {
 			c.regs = e.array("%next", regType(s), l.Registers())
-			e.whole(l.Registers(), func(k at) string { return e.element(c.regs, nil, k) + " = " + e.element(x.regs, nil, k) + ";" })
+			e.whole(l.Registers(), func(k tree.RegisterNumber) string {
+				return e.element(c.regs, nil, k) + " = " + e.element(x.regs, nil, k) + ";"
+			})
 		}
 		if c.scalar != "" {
 			t := e.temp("next")
@@ -129,13 +132,15 @@ func (e *emitter) assign(slots []*slot, from []*ttir.Value) {
 			continue
 		}
 		if x.regs == nil {
-			e.whole(s.regs.n, func(k at) string { return e.element(s.regs, nil, k) + " = 0;" })
+			e.whole(s.regs.N, func(k tree.RegisterNumber) string { return e.element(s.regs, nil, k) + " = 0;" })
 			continue
 		}
 		if same(x.regs, s.regs) {
 			continue
 		}
-		e.whole(s.regs.n, func(k at) string { return e.element(s.regs, nil, k) + " = " + e.element(x.regs, nil, k) + ";" })
+		e.whole(s.regs.N, func(k tree.RegisterNumber) string {
+			return e.element(s.regs, nil, k) + " = " + e.element(x.regs, nil, k) + ";"
+		})
 	}
 }
 
@@ -148,8 +153,8 @@ func regType(s *slot) string {
 }
 
 // same reports whether registers are others under the same numbers.
-func same(x, y *reg) bool {
-	return x.name == y.name && x.plus == y.plus && slices.Equal(x.index, y.index)
+func same(x, y *tree.Registers) bool {
+	return x.Name == y.Name && x.Plus == y.Plus && slices.Equal(x.Index, y.Index)
 }
 
 // carriedBy reports whether a value is held by another slot, or by its own in another order, which may be assigned before it
@@ -159,7 +164,7 @@ func (e *emitter) carriedBy(slots []*slot, i int, x *value) bool {
 		if k == i && (x.regs == nil || s.regs == nil || same(x.regs, s.regs)) {
 			continue
 		}
-		if k != i && s.name != "" && x.scalar == s.name || s.regs != nil && x.regs != nil && x.regs.name == s.regs.name {
+		if k != i && s.name != "" && x.scalar == s.name || s.regs != nil && x.regs != nil && x.regs.Name == s.regs.Name {
 			return true
 		}
 	}
@@ -217,7 +222,7 @@ func (e *emitter) forLoop(o *ttir.Op) {
 		case out[k].sums == nil:
 			e.done(v, out[k].value())
 		case e.counts[v] > 0:
-			e.done(v, &value{regs: e.collect(nameOf(v), out[k].sums, e.plan.homeOf(v), nil)})
+			e.done(v, &value{regs: e.collect(nameOf(v), out[k].sums, e.plan.HomeOf(v), nil)})
 		}
 	}
 }
@@ -231,7 +236,7 @@ func (e *emitter) carried(v, next, first *ttir.Value) *slot {
 	// From what the loop yields back to what it began with, by offsets that are one for all elements.
 	for at := next; ; at = at.Def.Operands[0] {
 		if at == v {
-			x := e.get(first, e.plan.homeOf(v))
+			x := e.get(first, e.plan.HomeOf(v))
 			s := &slot{v: v, name: e.name(nameOf(v)), wide: x.wide, steady: x.regs}
 			e.say(e.pointerType(v), s.name, ";")
 			return s
@@ -251,8 +256,8 @@ func (e *emitter) condition(o *ttir.Op) {
 		}
 	})
 	if len(o.Regions) > 1 {
-		n.other = []*node{}
-		e.inside(&n.other, func() {
+		n.Other = []*tree.Node{}
+		e.inside(&n.Other, func() {
 			if end := e.ops(o.Regions[1].Blocks[0]); end != nil {
 				e.assign(out, end.Operands)
 			}
@@ -276,7 +281,7 @@ func (e *emitter) while(o *ttir.Op) {
 		end := e.ops(before)
 		e.assign(passed, end.Operands[1:])
 		e.closeLoop()
-		e.add(&node{kind: leave, text: "if (!(" + e.scalar(end.Operands[0]) + ")) break;"})
+		e.add(&tree.Node{Kind: tree.Leave, Text: "if (!(" + e.scalar(end.Operands[0]) + ")) break;"})
 		e.enter(after.Args, passed)
 		end = e.ops(after)
 		e.assign(carried, end.Operands)

@@ -33,16 +33,16 @@
 //
 // # From facts to text
 //
-//  1. facts.go computes, for integers and pointers, contiguity, divisibility and how many elements are equal. It starts
+//  1. plan/facts.go computes, for integers and pointers, contiguity, divisibility and how many elements are equal. It starts
 //     from tt.divisibility on arguments and hints on operations.
-//  2. groups.go groups tensors that are combined element by element, and chooses a layout for each group.
-//  3. plan.go walks backwards through the function and records the layouts in which each tensor is needed. Constants,
+//  2. plan/groups.go groups tensors that are combined element by element, and chooses a layout for each group.
+//  3. plan/plan.go walks backwards through the function and records the layouts in which each tensor is needed. Constants,
 //     ranges and values computed only from them are recomputed in each layout. Other tensors have one home layout, and
 //     are exchanged to others.
 //  4. Rules append statements to a tree. They request threadgroup memory as areas, and mark reads and writes of areas
 //     as touches.
-//  5. sync.go places areas in the pool by their lifetimes, and inserts barriers between conflicting touches, on every path.
-//  6. tree.go prints. Only then is it known which registers need an array.
+//  5. tree/sync.go places areas in the pool by their lifetimes, and inserts barriers between conflicting touches, on every path.
+//  6. tree/tree.go prints. Only then is it known which registers need an array.
 //
 // A decision is made once. Steps 1 to 3 make no text, and step 4 changes no layout.
 //
@@ -113,8 +113,8 @@
 //
 //	rules["tt.gather"] = (*emitter).gather
 //
-// A rule whose operands need other layouts than the result's home needs an entry in wantRules. A rule that relates tensors
-// of different shapes needs a case in groups.join or groups.collect, so that they get compatible layouts. A rule of facts
+// A rule whose operands need other layouts than the result's home needs an entry in plan.WantRules. A rule that relates tensors
+// of different shapes needs a case in join or collect of plan/groups.go, so that they get compatible layouts. A rule of facts
 // is optional.
 //
 // A rule that uses threadgroup memory opens an area, and calls writes before the statements that write it and reads before

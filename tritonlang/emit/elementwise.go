@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -31,12 +32,12 @@ func (e *emitter) elementwise(o *ttir.Op, f expression) {
 	case !v.Type.IsTensor():
 		// A scalar has no layout.
 		e.set(v, layout.Layout{}, e.elementsIn(o, f, layout.Layout{}))
-	case e.plan.follows(v):
-		for _, l := range e.plan.wanted[v] {
+	case e.plan.Follows(v):
+		for _, l := range e.plan.Wanted[v] {
 			e.set(v, l, e.elementsIn(o, f, l))
 		}
 	default:
-		e.done(v, e.elementsIn(o, f, e.plan.homeOf(v)))
+		e.done(v, e.elementsIn(o, f, e.plan.HomeOf(v)))
 	}
 }
 
@@ -54,40 +55,40 @@ func (e *emitter) elementsIn(o *ttir.Op, f expression, l layout.Layout) *value {
 		if simple(text) {
 			return &value{scalar: text}
 		}
-		r := e.define(v.Name, cType(v.Type), 1, func(func(*reg) string) string { return text })
-		return &value{scalar: r.name}
+		r := e.define(v.Name, cType(v.Type), 1, func(func(*tree.Registers) string) string { return text })
+		return &value{scalar: r.Name}
 	}
 	// A constant is a literal wherever it is used.
 	if len(o.Operands) == 0 {
-		return &value{regs: &reg{name: f(e, o, nil), n: 1, index: nones(len(l.Reg))}}
+		return &value{regs: &tree.Registers{Name: f(e, o, nil), N: 1, Index: nones(len(l.Reg))}}
 	}
-	args := make([]*reg, len(o.Operands))
+	args := make([]*tree.Registers, len(o.Operands))
 	var texts []string
 	for i, x := range o.Operands {
 		a := e.get(x, l)
 		if args[i] = a.regs; a.regs == nil {
-			args[i] = &reg{name: a.scalar, n: 1}
+			args[i] = &tree.Registers{Name: a.scalar, N: 1}
 		}
 	}
 	n, index := l.Registers(), identity(l.Registers())
 	if one := narrow(args); one {
 		n, index = 1, nones(len(l.Reg))
 	}
-	r := e.define(v.Name, cType(v.Type.Element()), n, func(read func(*reg) string) string {
+	r := e.define(v.Name, cType(v.Type.Element()), n, func(read func(*tree.Registers) string) string {
 		texts = texts[:0]
 		for _, a := range args {
 			texts = append(texts, read(a))
 		}
 		return f(e, o, texts)
 	})
-	r.index = index
+	r.Index = index
 	return &value{regs: r}
 }
 
 // narrow reports whether all operands are one register.
-func narrow(args []*reg) bool {
+func narrow(args []*tree.Registers) bool {
 	for _, a := range args {
-		if a.n != 1 {
+		if a.N != 1 {
 			return false
 		}
 	}

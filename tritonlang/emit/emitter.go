@@ -11,7 +11,9 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
 	"github.com/paddle-mps/paddle-mps/tritonlang/report"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -20,7 +22,7 @@ type value struct {
 	// An expression; of pointers the base that offsets count from.
 	scalar string
 	// Elements; of pointers offsets, nil for none.
-	regs *reg
+	regs *tree.Registers
 	// Offsets are long.
 	wide bool
 	// Regs are whole pointers, and scalar is empty.
@@ -30,12 +32,12 @@ type value struct {
 // emitter builds the tree of one kernel.
 type emitter struct {
 	module *ttir.Module
-	plan   *plan
+	plan   *plan.Plan
 	opts   *Options
 	// By layout; "" for scalars.
 	values map[*ttir.Value]map[string]*value
 	// That statements go to.
-	list  *[]*node
+	list  *[]*tree.Node
 	where string
 	names map[string]bool
 	// Functions before the kernel.
@@ -43,7 +45,7 @@ type emitter struct {
 	// How often operations use a value.
 	counts    map[*ttir.Value]int
 	fragments map[*ttir.Value]*fragments
-	roots     *roots
+	roots     *plan.Roots
 	// Of calls.
 	leave []leaving
 	// Places that may report.
@@ -81,19 +83,21 @@ func refuse(o *ttir.Op, typ, why string) {
 }
 
 // add appends a node.
-func (e *emitter) add(n *node) *node {
-	if n.where == "" {
-		n.where = e.where
+func (e *emitter) add(n *tree.Node) *tree.Node {
+	if n.Where == "" {
+		n.Where = e.where
 	}
 	*e.list = append(*e.list, n)
 	return n
 }
 
 // say appends a statement.
-func (e *emitter) say(parts ...string) { e.add(&node{kind: line, text: strings.Join(parts, "")}) }
+func (e *emitter) say(parts ...string) {
+	e.add(&tree.Node{Kind: tree.Statement, Text: strings.Join(parts, "")})
+}
 
 // inside runs do with statements going to another list.
-func (e *emitter) inside(list *[]*node, do func()) {
+func (e *emitter) inside(list *[]*tree.Node, do func()) {
 	outer := e.list
 	e.list = list
 	do()
@@ -101,9 +105,9 @@ func (e *emitter) inside(list *[]*node, do func()) {
 }
 
 // block appends a header whose body do builds.
-func (e *emitter) block(header string, may, again bool, do func()) *node {
-	n := e.add(&node{kind: block, text: header, may: may, again: again})
-	e.inside(&n.body, do)
+func (e *emitter) block(header string, may, again bool, do func()) *tree.Node {
+	n := e.add(&tree.Node{Kind: tree.Block, Text: header, May: may, Again: again})
+	e.inside(&n.Body, do)
 	return n
 }
 
@@ -141,25 +145,25 @@ func (e *emitter) name(like string) string {
 }
 
 // loopFor is the loop over registers that statements go to: the last one, if it has as many trips and may take more.
-func (e *emitter) loopFor(n int) *node {
-	if l := e.openLoop(); l != nil && l.trips == n && !l.effect.stores {
+func (e *emitter) loopFor(n int) *tree.Node {
+	if l := e.openLoop(); l != nil && l.Trips == n && !l.Effect.Stores {
 		return l
 	}
-	return e.add(&node{kind: loop, trips: n})
+	return e.add(&tree.Node{Kind: tree.Loop, Trips: n})
 }
 
 // openLoop is the loop that is the last statement, nil if another one is.
-func (e *emitter) openLoop() *node {
-	if n := len(*e.list); n > 0 && (*e.list)[n-1].kind == loop {
+func (e *emitter) openLoop() *tree.Node {
+	if n := len(*e.list); n > 0 && (*e.list)[n-1].Kind == tree.Loop {
 		return (*e.list)[n-1]
 	}
 	return nil
 }
 
 // before appends a statement on scalars: in front of an open loop, which cannot have computed what it needs.
-func (e *emitter) before(n *node) {
-	if n.where == "" {
-		n.where = e.where
+func (e *emitter) before(n *tree.Node) {
+	if n.Where == "" {
+		n.Where = e.where
 	}
 	l := e.openLoop()
 	if l == nil {
@@ -182,79 +186,79 @@ func identity(n int) []int {
 }
 
 // define computes n registers by an expression of the register's number, and names the result.
-func (e *emitter) define(like, ctype string, n int, expression func(read func(*reg) string) string) *reg {
-	r := &reg{name: e.name(like), ctype: ctype, n: n, index: identity(n), array: new(bool)}
+func (e *emitter) define(like, ctype string, n int, expression func(read func(*tree.Registers) string) string) *tree.Registers {
+	r := &tree.Registers{Name: e.name(like), CType: ctype, N: n, Index: identity(n), Array: new(bool)}
 	early := false
 	// One register needs no loop. Most of what it depends on has one register too, and is no part of an open loop.
 	if n == 1 {
 		l := e.openLoop()
-		text := ctype + " " + r.name + " = " + expression(func(v *reg) string {
-			early = early || crosses(v, l, at{})
-			return e.element(v, nil, at{})
+		text := ctype + " " + r.Name + " = " + expression(func(v *tree.Registers) string {
+			early = early || crosses(v, l, tree.RegisterNumber{})
+			return e.element(v, nil, tree.RegisterNumber{})
 		}) + ";"
 		if early {
 			e.say(text)
 		} else {
-			e.before(&node{kind: line, text: text})
+			e.before(&tree.Node{Kind: tree.Statement, Text: text})
 		}
 		return r
 	}
 	l, text := e.loopFor(n), ""
 	// Registers of the loop that have other numbers may not be computed yet: these need the whole loop in front.
-	read := func(v *reg) string {
-		early = early || crosses(v, l, at{name: "r"})
-		return e.element(v, l, at{name: "r"})
+	read := func(v *tree.Registers) string {
+		early = early || crosses(v, l, tree.RegisterNumber{Name: "r"})
+		return e.element(v, l, tree.RegisterNumber{Name: "r"})
 	}
 	if text = expression(read); early {
-		l = e.add(&node{kind: loop, trips: n})
+		l = e.add(&tree.Node{Kind: tree.Loop, Trips: n})
 		text = expression(read)
 	}
-	r.loop = l
-	l.body = append(l.body, &node{kind: line, text: text, def: r, where: e.where})
+	r.Loop = l
+	l.Body = append(l.Body, &tree.Node{Kind: tree.Statement, Text: text, Def: r, Where: e.where})
 	return r
 }
 
 // crosses reports whether a register that a loop computes is read there under another number than that of the iteration.
-func crosses(v *reg, l *node, i at) bool {
-	return v.n > 1 && v.loop != nil && v.loop == l && (i.name != "r" || i.number(v.index, v.plus) != "r")
+func crosses(v *tree.Registers, l *tree.Node, i tree.RegisterNumber) bool {
+	return v.N > 1 && v.Loop != nil && v.Loop == l && (i.Name != "r" || i.Text(v.Index, v.Plus) != "r")
 }
 
 // array declares n registers, which statements then assign.
-func (e *emitter) array(like, ctype string, n int) *reg {
-	r := &reg{name: e.name(like), ctype: ctype, n: n, index: identity(n), array: new(bool)}
-	*r.array = true
+func (e *emitter) array(like, ctype string, n int) *tree.Registers {
+	r := &tree.Registers{Name: e.name(like), CType: ctype, N: n, Index: identity(n), Array: new(bool)}
+	*r.Array = true
 	if n == 1 {
-		e.say(ctype, " ", r.name, ";")
+		e.say(ctype, " ", r.Name, ";")
 	} else {
-		e.say(ctype, " ", r.name, "[", strconv.Itoa(n), "];")
+		e.say(ctype, " ", r.Name, "[", strconv.Itoa(n), "];")
 	}
 	return r
 }
 
 // element is a register as an expression, in a loop over registers or outside.
-func (e *emitter) element(v *reg, l *node, i at) string {
-	if v.n == 1 {
-		return v.name
+func (e *emitter) element(v *tree.Registers, l *tree.Node, i tree.RegisterNumber) string {
+	if v.N == 1 {
+		return v.Name
 	}
 	// In the loop that computes it, an element is a variable unless it turns out to be used elsewhere.
-	number := i.number(v.index, v.plus)
-	if v.loop != nil && v.loop == l && i.name == "r" && number == "r" {
-		return opens + v.name + closes
+	number := i.Text(v.Index, v.Plus)
+	if v.Loop != nil && v.Loop == l && i.Name == "r" && number == "r" {
+		return tree.Opens + v.Name + tree.Closes
 	}
-	*v.array = true
-	return v.name + "[" + number + "]"
+	*v.Array = true
+	return v.Name + "[" + number + "]"
 }
 
 // whole assigns registers one by one: in a loop, or as a statement if there is one.
-func (e *emitter) whole(n int, statement func(i at) string) {
+func (e *emitter) whole(n int, statement func(i tree.RegisterNumber) string) {
 	if n == 1 {
-		e.say(statement(at{}))
+		e.say(statement(tree.RegisterNumber{}))
 		return
 	}
 	l := e.block("for (ushort r = 0; r < "+strconv.Itoa(n)+"; r++)", false, false, func() {
-		e.say(statement(at{name: "r"}))
+		e.say(statement(tree.RegisterNumber{Name: "r"}))
 	})
-	l.may = false
+	l.May = false
 }
 
 // get is a value in a layout, or a scalar.
@@ -291,9 +295,9 @@ func (e *emitter) done(v *ttir.Value, x *value) {
 		e.set(v, layout.Layout{}, x)
 		return
 	}
-	home := e.plan.homeOf(v)
+	home := e.plan.HomeOf(v)
 	e.set(v, home, x)
-	for _, l := range e.plan.wanted[v] {
+	for _, l := range e.plan.Wanted[v] {
 		// The exchange stands where the value is made, outside of loops that use it.
 		if !l.Same(home) {
 			e.set(v, l, e.convert(v, x, home, l))
@@ -329,7 +333,7 @@ func (e *emitter) op(o *ttir.Op) {
 		}
 	}
 	// MLIR has removed most of what is not used; layouts that no operation asks for are decided here.
-	if e.plan.dead(o) {
+	if e.plan.Dead(o) {
 		return
 	}
 	switch f, x := rules[o.Name], elements[o.Name]; {

@@ -9,21 +9,26 @@ import (
 	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
 // area opens a part of the pool for some elements.
-func (e *emitter) area(ctype string, bytes, count int) *area {
-	a := &area{name: e.temp("shared"), ctype: ctype, bytes: (bytes*count + 15) / 16 * 16}
-	e.add(&node{kind: open, area: a})
+func (e *emitter) area(ctype string, bytes, count int) *tree.Area {
+	a := &tree.Area{Name: e.temp("shared"), CType: ctype, Bytes: (bytes*count + 15) / 16 * 16}
+	e.add(&tree.Node{Kind: tree.OpenArea, Area: a})
 	return a
 }
 
 // writes notes that what follows writes an area. A barrier is put in front of it if others may still read there.
-func (e *emitter) writes(a *area) { e.add(&node{kind: touch, area: a, effect: effect{writes: true}}) }
+func (e *emitter) writes(a *tree.Area) {
+	e.add(&tree.Node{Kind: tree.TouchMemory, Area: a, Effect: tree.Effect{Writes: true}})
+}
 
 // reads notes that what follows reads an area that other threads have written.
-func (e *emitter) reads(a *area) { e.add(&node{kind: touch, area: a, effect: effect{reads: true}}) }
+func (e *emitter) reads(a *tree.Area) {
+	e.add(&tree.Node{Kind: tree.TouchMemory, Area: a, Effect: tree.Effect{Reads: true}})
+}
 
 // sharedType is what a register's type is in threadgroup memory, and its bytes.
 func sharedType(ctype string) (string, int) {
@@ -42,12 +47,12 @@ func sharedType(ctype string) (string, int) {
 }
 
 // address is an element's number in row-major order, of a register of a layout.
-func address(l layout.Layout, i at) string {
+func address(l layout.Layout, i tree.RegisterNumber) string {
 	terms := threadPart(l, nil)
-	if i.name == "" {
-		return sum(terms, 0)
+	if i.Name == "" {
+		return tree.Sum(terms, 0)
 	}
-	return sum(append(terms, scatter(i.name, l.Reg)...), 0)
+	return tree.Sum(append(terms, tree.Scatter(i.Name, l.Reg)...), 0)
 }
 
 // convert moves a tensor to another layout. Registers may be kept where both layouts give a thread the same elements;
@@ -59,9 +64,9 @@ func (e *emitter) convert(v *ttir.Value, x *value, from, to layout.Layout) *valu
 	}
 	if index, ok := sameThread(from, to); ok {
 		r := *x.regs
-		r.index = make([]int, len(index))
+		r.Index = make([]int, len(index))
 		for i, k := range index {
-			r.index[i] = x.regs.index[k]
+			r.Index[i] = x.regs.Index[k]
 		}
 		return &value{scalar: x.scalar, regs: &r, wide: x.wide, full: x.full}
 	}
@@ -103,26 +108,26 @@ func indexOf(all []int, b int) int {
 }
 
 // throughPool writes all elements to threadgroup memory and reads those of another layout.
-func (e *emitter) throughPool(like string, x *reg, from, to layout.Layout) *reg {
-	ctype := x.ctype
+func (e *emitter) throughPool(like string, x *tree.Registers, from, to layout.Layout) *tree.Registers {
+	ctype := x.CType
 	// Every element once, whatever threads hold it.
 	memory, bytes := sharedType(ctype)
 	a := e.area(memory, bytes, 1<<from.Bits())
 	e.fill(a, x, from)
 	e.reads(a)
 	r := e.array(like, ctype, to.Registers())
-	e.whole(to.Registers(), func(i at) string {
-		return e.element(r, nil, i) + " = " + fromShared(ctype, a.name+"["+address(to, i)+"]") + ";"
+	e.whole(to.Registers(), func(i tree.RegisterNumber) string {
+		return e.element(r, nil, i) + " = " + fromShared(ctype, a.Name+"["+address(to, i)+"]") + ";"
 	})
 	return r
 }
 
 // fill writes a tensor to an area, in row-major order.
-func (e *emitter) fill(a *area, x *reg, l layout.Layout) {
+func (e *emitter) fill(a *tree.Area, x *tree.Registers, l layout.Layout) {
 	e.writes(a)
 	e.owned(l, func() {
-		e.whole(l.Registers(), func(i at) string {
-			return a.name + "[" + address(l, i) + "] = " + toShared(x.ctype, e.element(x, nil, i)) + ";"
+		e.whole(l.Registers(), func(i tree.RegisterNumber) string {
+			return a.Name + "[" + address(l, i) + "] = " + toShared(x.CType, e.element(x, nil, i)) + ";"
 		})
 	})
 }
@@ -144,13 +149,15 @@ func toShared(ctype, text string) string {
 }
 
 // materialize makes a register array of its own of what may be a literal or a view, so that its type is known.
-func (e *emitter) materialize(v *ttir.Value, x *value, l layout.Layout) *reg {
-	if x.regs.ctype != "" && x.regs.n == l.Registers() {
+func (e *emitter) materialize(v *ttir.Value, x *value, l layout.Layout) *tree.Registers {
+	if x.regs.CType != "" && x.regs.N == l.Registers() {
 		return x.regs
 	}
 	ctype := cType(v.Type.Element())
 	r := e.array(v.Name, ctype, l.Registers())
-	e.whole(l.Registers(), func(i at) string { return e.element(r, nil, i) + " = " + e.element(x.regs, nil, i) + ";" })
+	e.whole(l.Registers(), func(i tree.RegisterNumber) string {
+		return e.element(r, nil, i) + " = " + e.element(x.regs, nil, i) + ";"
+	})
 	return r
 }
 
@@ -169,17 +176,19 @@ func shuffled(ctype, x, mask string) string {
 
 // A barrier of the program orders all memory; it has one name in 3.6 and another one since.
 func init() {
-	rules["gpu.barrier"] = func(e *emitter, _ *ttir.Op) { e.add(&node{kind: touch, effect: effect{everyone: true}}) }
+	rules["gpu.barrier"] = func(e *emitter, _ *ttir.Op) {
+		e.add(&tree.Node{Kind: tree.TouchMemory, Effect: tree.Effect{Everyone: true}})
+	}
 	rules["ttg.barrier"] = rules["gpu.barrier"]
 }
 
 // cell is a register by terms of its number, for loops over more than one variable.
-func (e *emitter) cell(r *reg, terms ...string) string {
-	if r.n == 1 {
-		return r.name
+func (e *emitter) cell(r *tree.Registers, terms ...string) string {
+	if r.N == 1 {
+		return r.Name
 	}
-	*r.array = true
-	return r.name + "[" + sum(terms, r.plus) + "]"
+	*r.Array = true
+	return r.Name + "[" + tree.Sum(terms, r.Plus) + "]"
 }
 
 // through maps register bits of a layout to bits of the registers' number in storage.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -101,10 +102,10 @@ func (e *emitter) castPointer(o *ttir.Op) {
 		y := *x
 		switch {
 		case x.full:
-			y.regs = e.combine(v.Name, e.pointerType(v), l, []*reg{x.regs}, func(t []string) string { return kind + t[0] })
-		case x.regs != nil && byteSize(from) != byteSize(to):
+			y.regs = e.combine(v.Name, e.pointerType(v), l, []*tree.Registers{x.regs}, func(t []string) string { return kind + t[0] })
+		case x.regs != nil && from.ByteSize() != to.ByteSize():
 			// An offset counts elements of the old size, so that it is added before the cast.
-			r := e.combine(v.Name, e.pointerType(v), l, []*reg{x.regs}, func(t []string) string { return kind + "(" + x.scalar + " + " + t[0] + ")" })
+			r := e.combine(v.Name, e.pointerType(v), l, []*tree.Registers{x.regs}, func(t []string) string { return kind + "(" + x.scalar + " + " + t[0] + ")" })
 			y = value{regs: r, full: true}
 		case memoryType(from) != memoryType(to):
 			// Offsets stay as they are: the elements have one size, and only the base is cast.
@@ -116,12 +117,12 @@ func (e *emitter) castPointer(o *ttir.Op) {
 		e.set(v, layout.Layout{}, cast(e.get(o.Operands[0], layout.Layout{}), layout.Layout{}))
 		return
 	}
-	if !e.plan.follows(v) {
-		l := e.plan.homeOf(v)
+	if !e.plan.Follows(v) {
+		l := e.plan.HomeOf(v)
 		e.done(v, cast(e.get(o.Operands[0], l), l))
 		return
 	}
-	for _, l := range e.plan.wanted[v] {
+	for _, l := range e.plan.Wanted[v] {
 		e.set(v, l, cast(e.get(o.Operands[0], l), l))
 	}
 }
@@ -134,7 +135,7 @@ func (e *emitter) choosePointer(o *ttir.Op) {
 		return
 	}
 	in := func(l layout.Layout) *value {
-		var args []*reg
+		var args []*tree.Registers
 		var bases []string
 		for i, x := range o.Operands {
 			a := e.get(x, l)
@@ -142,11 +143,11 @@ func (e *emitter) choosePointer(o *ttir.Op) {
 			r, base := a.regs, ""
 			switch {
 			case i > 0 && r == nil:
-				r = &reg{name: a.scalar, n: 1, index: nones(len(l.Reg))}
+				r = &tree.Registers{Name: a.scalar, N: 1, Index: nones(len(l.Reg))}
 			case i > 0 && !a.full:
 				base = a.scalar + " + "
 			case r == nil:
-				r = &reg{name: a.scalar, n: 1, index: nones(len(l.Reg))} // a scalar condition
+				r = &tree.Registers{Name: a.scalar, N: 1, Index: nones(len(l.Reg))} // a scalar condition
 			}
 			args, bases = append(args, r), append(bases, base)
 		}
@@ -155,11 +156,11 @@ func (e *emitter) choosePointer(o *ttir.Op) {
 		})
 		return &value{regs: r, full: true}
 	}
-	if !e.plan.follows(v) {
-		e.done(v, in(e.plan.homeOf(v)))
+	if !e.plan.Follows(v) {
+		e.done(v, in(e.plan.HomeOf(v)))
 		return
 	}
-	for _, l := range e.plan.wanted[v] {
+	for _, l := range e.plan.Wanted[v] {
 		e.set(v, l, in(l))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -29,7 +30,7 @@ func (e *emitter) call(o *ttir.Op) {
 		for i, v := range params {
 			var l layout.Layout
 			if v.Type.IsTensor() {
-				l = e.plan.homeOf(v)
+				l = e.plan.HomeOf(v)
 			}
 			e.done(v, e.get(o.Operands[i], l))
 		}
@@ -77,8 +78,8 @@ func (f *flow) block(b *ttir.Block) {
 		f.jump(end.Succs[0])
 	default:
 		n := e.block("if ("+e.scalar(end.Operands[0])+")", false, false, func() { f.jump(end.Succs[0]) })
-		n.other = []*node{}
-		e.inside(&n.other, func() { f.jump(end.Succs[1]) })
+		n.Other = []*tree.Node{}
+		e.inside(&n.Other, func() { f.jump(end.Succs[1]) })
 	}
 	e.closeLoop()
 	for _, c := range f.children[b] {

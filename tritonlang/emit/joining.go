@@ -14,6 +14,8 @@ import (
 	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -22,59 +24,39 @@ func init() {
 	rules["tt.join"] = (*emitter).join
 	rules["tt.cat"] = (*emitter).join
 	rules["tt.split"] = (*emitter).split
-	wantRules["tt.join"] = (*plan).joined
-	wantRules["tt.cat"] = (*plan).joined
-	wantRules["tt.split"] = func(p *plan, o *ttir.Op) {
-		if !p.unused(o) {
-			p.want(o.Operands[0], minor(p.homeOf(o.Results[0])))
+	plan.WantRules["tt.join"] = joined
+	plan.WantRules["tt.cat"] = joined
+	plan.WantRules["tt.split"] = func(p *plan.Plan, o *ttir.Op) {
+		if !unused(p, o) {
+			p.Want(o.Operands[0], plan.WithMinor(p.HomeOf(o.Results[0])))
 		}
 	}
-}
-
-// without is a layout without one bit of the element's number: bits above it move down.
-func without(l layout.Layout, bit int) layout.Layout {
-	return l.Map(func(b int) int {
-		switch {
-		case b == bit:
-			return layout.None
-		case b > bit:
-			return b - 1
-		}
-		return b
-	})
-}
-
-// minor is a layout with a new last dimension of 2, in registers.
-func minor(l layout.Layout) layout.Layout {
-	up := l.Map(func(b int) int { return b + 1 })
-	up.Reg = append([]int{0}, up.Reg...)
-	return up
 }
 
 // joined wants the operands in the result's layout without the bit that tells them apart.
-func (p *plan) joined(o *ttir.Op) {
-	if p.unused(o) {
+func joined(p *plan.Plan, o *ttir.Op) {
+	if unused(p, o) {
 		return
 	}
-	l := p.homeOf(o.Results[0])
+	l := p.HomeOf(o.Results[0])
 	for _, v := range o.Operands {
-		p.want(v, operandLayout(o, 0, l))
+		p.Want(v, plan.OperandLayout(o, 0, l))
 	}
 }
 
 // join emits tt.join and tt.cat: one bit of the element's number selects the operand.
 func (e *emitter) join(o *ttir.Op) {
-	if e.plan.unused(o) {
+	if unused(e.plan, o) {
 		return
 	}
 	v := o.Results[0]
-	l := e.plan.homeOf(v)
+	l := e.plan.HomeOf(v)
 	// tt.join adds a last dimension, whose bit is the lowest one; tt.cat makes the first dimension longer.
 	bit := 0
 	if o.Name == "tt.cat" {
 		bit = l.Bits() - 1
 	}
-	from := operandLayout(o, 0, l)
+	from := plan.OperandLayout(o, 0, l)
 	// Where the bit is, is where the choice is made: by thread or by register.
 	which := ""
 	if k := indexOf(l.Lane, bit); k >= 0 {
@@ -83,16 +65,16 @@ func (e *emitter) join(o *ttir.Op) {
 		which = "(warp >> " + strconv.Itoa(k) + " & 1) != 0"
 	}
 	at := indexOf(l.Reg, bit)
-	var args []*reg
+	var args []*tree.Registers
 	for _, x := range o.Operands {
 		r := *e.get(x, from).regs
 		if at >= 0 {
 			// The operand has no register bit here: both values of it are the same register.
-			r.index = append(append(append([]int{}, r.index[:at]...), layout.None), r.index[at:]...)
+			r.Index = append(append(append([]int{}, r.Index[:at]...), layout.None), r.Index[at:]...)
 		}
 		args = append(args, &r)
 	}
-	r := e.define(v.Name, cType(v.Type.Element()), l.Registers(), func(read func(*reg) string) string {
+	r := e.define(v.Name, cType(v.Type.Element()), l.Registers(), func(read func(*tree.Registers) string) string {
 		c := which
 		if at >= 0 {
 			c = "(r >> " + strconv.Itoa(at) + " & 1) != 0"
@@ -104,21 +86,21 @@ func (e *emitter) join(o *ttir.Op) {
 
 // split emits tt.split, whose results are every other register of the operand.
 func (e *emitter) split(o *ttir.Op) {
-	if e.plan.unused(o) {
+	if unused(e.plan, o) {
 		return
 	}
-	home := e.plan.homeOf(o.Results[0])
-	x := e.get(o.Operands[0], minor(home)).regs
+	home := e.plan.HomeOf(o.Results[0])
+	x := e.get(o.Operands[0], plan.WithMinor(home)).regs
 	for i, v := range o.Results {
-		if len(e.plan.wanted[v]) == 0 {
+		if len(e.plan.Wanted[v]) == 0 {
 			continue
 		}
 		// A result is a view of the operand's registers, from the first or the second one on: nothing is copied.
 		r := *x
-		r.index = x.index[1:]
-		if i == 1 && x.index[0] >= 0 {
-			r.plus += 1 << x.index[0]
+		r.Index = x.Index[1:]
+		if i == 1 && x.Index[0] >= 0 {
+			r.Plus += 1 << x.Index[0]
 		}
-		e.done(v, e.convert(v, &value{regs: &r}, home, e.plan.homeOf(v)))
+		e.done(v, e.convert(v, &value{regs: &r}, home, e.plan.HomeOf(v)))
 	}
 }

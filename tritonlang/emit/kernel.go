@@ -21,7 +21,9 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
 	"github.com/paddle-mps/paddle-mps/tritonlang/report"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -107,25 +109,25 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 	}
 	e := &emitter{
 		module: m, opts: opts, values: map[*ttir.Value]map[string]*value{}, names: map[string]bool{}, counts: usesOf(f), fragments: map[*ttir.Value]*fragments{},
-		plan: makePlan(f, layout.Log(opts.Warps)), roots: findRoots(f),
+		plan: plan.Make(f, layout.Log(opts.Warps)), roots: plan.FindRoots(f),
 	}
-	e.roots.refuseMixed(f)
+	refuseMixed(e.roots, f)
 	k := &Kernel{Name: e.name(f.Name), Threads: opts.Warps * 32}
 	params := e.params(f, k)
-	var body []*node
+	var body []*tree.Node
 	e.list = &body
 	e.unpack(f, k)
 	e.body(f.Body, nil)
 	// Areas need their places before barriers, which depend on what overlaps.
-	areas := measure(body)
-	size, err := lay(areas)
+	areas := tree.Measure(body)
+	size, err := tree.PlaceAreas(areas)
 	if err != nil {
 		return nil, err
 	}
 	if opts.MaxShared > 0 && size > opts.MaxShared {
 		return nil, &ttir.OutOfResources{Name: "shared memory", Required: size, Limit: opts.MaxShared}
 	}
-	body, e.stats.Barriers = synchronize(body)
+	body, e.stats.Barriers = tree.Synchronize(body)
 	e.stats.Shared = size
 	e.layouts(f)
 	k.Stats, k.Sites = e.stats, e.sites
@@ -137,7 +139,7 @@ func emitFunc(m *ttir.Module, f *ttir.Func, opts *Options) (*Kernel, error) {
 func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 	// setBuffer takes an index up to 30.
 	buffers, extra := len(f.Params()), 0
-	finds := e.roots.addressing(f)
+	finds := addressing(e.roots, f)
 	if finds {
 		extra++
 	}
@@ -172,11 +174,11 @@ func (e *emitter) params(f *ttir.Func, k *Kernel) (params []string) {
 		}
 		own := paramName(v)
 		name := e.name(own)
-		a := Arg{Name: strings.TrimPrefix(own, "%"), Type: signature(v.Type), Divisible: e.plan.facts.get(v).div[0]}
+		a := Arg{Name: strings.TrimPrefix(own, "%"), Type: signature(v.Type), Divisible: e.plan.Facts.Of(v).Divisor[0]}
 		text := "constant " + cType(v.Type) + " &" + name
 		if v.Type.IsPointer() {
 			text = e.pointerType(v) + name
-			a.Writes, a.ElementSize = e.roots.written[e.roots.root(v)], byteSize(v.Type.Elem)
+			a.Writes, a.ElementSize = e.roots.Written[e.roots.Root(v)], v.Type.Elem.ByteSize()
 		}
 		e.set(v, layout.Layout{}, &value{scalar: name})
 		if v.Type.IsPointer() {
@@ -257,7 +259,7 @@ func signature(t *ttir.Type) string {
 func (e *emitter) layouts(f *ttir.Func) {
 	f.Body.Walk(func(o *ttir.Op) {
 		for _, v := range o.Results {
-			for _, l := range e.plan.wanted[v] {
+			for _, l := range e.plan.Wanted[v] {
 				e.stats.Layouts = append(e.stats.Layouts, o.Where()+" "+o.Name+" "+v.Type.String()+" "+l.Key())
 			}
 		}
@@ -265,14 +267,14 @@ func (e *emitter) layouts(f *ttir.Func) {
 }
 
 // text is the file: functions that are used, those of regions, and the kernel.
-func (e *emitter) text(k *Kernel, params []string, body []*node) string {
-	w := &writer{depth: 1}
+func (e *emitter) text(k *Kernel, params []string, body []*tree.Node) string {
+	w := &tree.Writer{Depth: 1}
 	// One array of 16 bytes an element, so that every area is aligned for any type.
 	if e.stats.Shared > 0 {
-		w.line("threadgroup uint4 pool["+itoa((e.stats.Shared+15)/16)+"];", "")
+		w.Line("threadgroup uint4 pool["+itoa((e.stats.Shared+15)/16)+"];", "")
 	}
-	w.nodes(body)
-	inner, functions := w.out.String(), strings.Join(e.prefix, "")
+	w.Nodes(body)
+	inner, functions := w.Out.String(), strings.Join(e.prefix, "")
 	// Numbers that the hardware gives, behind the buffers.
 	params = append(params,
 		"uint3 program [[threadgroup_position_in_grid]]", "uint3 programs [[threadgroups_per_grid]]",

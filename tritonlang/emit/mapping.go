@@ -9,6 +9,7 @@ package emit
 import (
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -26,14 +27,14 @@ func init() {
 func (e *emitter) mapElements(o *ttir.Op) {
 	pack := o.Int("pack", 1)
 	f, extra := e.mapFunction(o, pack)
-	l := e.plan.homeOf(o.Results[0])
-	var out []*reg
+	l := e.plan.HomeOf(o.Results[0])
+	var out []*tree.Registers
 	for _, v := range o.Results {
 		out = append(out, e.array(nameOf(v), cType(v.Type.Element()), l.Registers()))
 	}
-	call := func(slots []at) string {
+	call := func(slots []tree.RegisterNumber) string {
 		var args []string
-		each := func(r *reg) {
+		each := func(r *tree.Registers) {
 			for _, i := range slots {
 				args = append(args, e.element(r, nil, i))
 			}
@@ -47,23 +48,23 @@ func (e *emitter) mapElements(o *ttir.Op) {
 		return f + "(" + strings.Join(append(args, extra...), ", ") + ");"
 	}
 	if pack == 1 {
-		e.whole(l.Registers(), func(i at) string { return call([]at{i}) })
+		e.whole(l.Registers(), func(i tree.RegisterNumber) string { return call([]tree.RegisterNumber{i}) })
 	} else {
 		e.packs(l.Registers(), pack, call)
 	}
 	for i, v := range o.Results {
-		e.done(v, e.convert(v, &value{regs: out[i]}, l, e.plan.homeOf(v)))
+		e.done(v, e.convert(v, &value{regs: out[i]}, l, e.plan.HomeOf(v)))
 	}
 }
 
 // packs emits a call for each pack of n registers, with the numbers of those that it takes.
-func (e *emitter) packs(n, pack int, call func([]at) string) {
+func (e *emitter) packs(n, pack int, call func([]tree.RegisterNumber) string) {
 	e.block("for (ushort p = 0; p < "+itoa(max(1, n/pack))+"; p++)", false, false, func() {
-		var slots []at
+		var slots []tree.RegisterNumber
 		for j := range pack {
 			name := e.temp("at")
 			e.say("ushort ", name, " = p * ", itoa(pack), " + ", itoa(j%n), ";")
-			slots = append(slots, at{name: name})
+			slots = append(slots, tree.RegisterNumber{Name: name})
 		}
 		e.say(call(slots))
 	})

@@ -11,6 +11,7 @@ package emit
 
 import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -64,7 +65,7 @@ func (e *emitter) shares(o *ttir.Op) *fragments {
 	f := &fragments{m: c.Shape[0], n: c.Shape[1], down: 1, across: 1}
 	// The longer side is halved, so that each SIMD group has a square and loads little for many
 	// products.
-	for f.down*f.across < 1<<e.plan.warps {
+	for f.down*f.across < 1<<e.plan.Warps {
 		switch {
 		case f.n/8/f.across > 1 && f.n/f.across >= f.m/f.down:
 			f.across *= 2
@@ -116,14 +117,14 @@ func panel(m, n, k int, t string) int {
 	if t == "half" {
 		bytes = 2
 	}
-	for k > 8 && (m+n)*k*bytes > mostThreadgroup {
+	for k > 8 && (m+n)*k*bytes > tree.MostThreadgroup {
 		k /= 2
 	}
 	return k
 }
 
 // multiplyPanel adds the product of factors of a depth that are in threadgroup memory.
-func (e *emitter) multiplyPanel(f *fragments, t string, k int, a, b *area) {
+func (e *emitter) multiplyPanel(f *fragments, t string, k int, a, b *tree.Area) {
 	e.reads(a)
 	e.reads(b)
 	e.busy(f, func() {
@@ -131,8 +132,8 @@ func (e *emitter) multiplyPanel(f *fragments, t string, k int, a, b *area) {
 			x, y := e.temp("a"), e.temp("b")
 			e.say("simdgroup_", t, "8x8 ", x, "[", itoa(f.rows), "];")
 			e.say("simdgroup_", t, "8x8 ", y, "[", itoa(f.cols), "];")
-			e.say("for (ushort i = 0; i < ", itoa(f.rows), "; i++) simdgroup_load(", x, "[i], ", a.name, " + (i * ", itoa(f.down), " + ", f.warpRow, ") * ", itoa(8*k), " + k, ", itoa(k), ");")
-			e.say("for (ushort j = 0; j < ", itoa(f.cols), "; j++) simdgroup_load(", y, "[j], ", b.name, " + k * ", itoa(f.n), " + (j * ", itoa(f.across), " + ", f.warpN, ") * 8, ", itoa(f.n), ");")
+			e.say("for (ushort i = 0; i < ", itoa(f.rows), "; i++) simdgroup_load(", x, "[i], ", a.Name, " + (i * ", itoa(f.down), " + ", f.warpRow, ") * ", itoa(8*k), " + k, ", itoa(k), ");")
+			e.say("for (ushort j = 0; j < ", itoa(f.cols), "; j++) simdgroup_load(", y, "[j], ", b.Name, " + k * ", itoa(f.n), " + (j * ", itoa(f.across), " + ", f.warpN, ") * 8, ", itoa(f.n), ");")
 			e.block("for (ushort i = 0; i < "+itoa(f.rows)+"; i++)", false, false, func() {
 				at := f.name + "[i * " + itoa(f.cols) + " + j]"
 				e.say("for (ushort j = 0; j < ", itoa(f.cols), "; j++) simdgroup_multiply_accumulate(", at, ", ", x, "[i], ", y, "[j], ", at, ");")
@@ -143,8 +144,8 @@ func (e *emitter) multiplyPanel(f *fragments, t string, k int, a, b *area) {
 
 // stageAs writes a factor to threadgroup memory as floats of a type: all of it, or one of some panels, for which part says
 // by an element's number whether it belongs to it and where it goes.
-func (e *emitter) stageAs(v *ttir.Value, t string, panels int, part func(number string) (condition, place string)) *area {
-	l := e.plan.homeOf(v)
+func (e *emitter) stageAs(v *ttir.Value, t string, panels int, part func(number string) (condition, place string)) *tree.Area {
+	l := e.plan.HomeOf(v)
 	x := e.get(v, l).regs
 	bytes := 4
 	if t == "half" {
@@ -153,17 +154,17 @@ func (e *emitter) stageAs(v *ttir.Value, t string, panels int, part func(number 
 	a := e.area(t, bytes, v.Type.Count()/panels)
 	e.writes(a)
 	e.owned(l, func() {
-		e.whole(l.Registers(), func(i at) string {
+		e.whole(l.Registers(), func(i tree.RegisterNumber) string {
 			text := e.element(x, nil, i)
 			if v.Type.Element().Name != "f16" || t != "half" {
 				text = t + "(" + toFloat(v.Type.Element().Name, text) + ")"
 			}
 			number := address(l, i)
 			if panels == 1 {
-				return a.name + "[" + number + "] = " + text + ";"
+				return a.Name + "[" + number + "] = " + text + ";"
 			}
 			condition, place := part(number)
-			return "if (" + condition + ") " + a.name + "[" + place + "] = " + text + ";"
+			return "if (" + condition + ") " + a.Name + "[" + place + "] = " + text + ";"
 		})
 	})
 	return a
@@ -180,7 +181,7 @@ func (f *fragments) parts(l layout.Layout) (bits int, ok bool) {
 	for f.m*f.n*4>>bits > mostFragmentBytes {
 		k := len(l.Reg) - 1 - bits
 		if k < 0 || l.Reg[k] != top-bits || f.rows>>(bits+1) == 0 {
-			return 0, f.m*f.n*4 <= mostThreadgroup
+			return 0, f.m*f.n*4 <= tree.MostThreadgroup
 		}
 		bits++
 	}
@@ -188,7 +189,7 @@ func (f *fragments) parts(l layout.Layout) (bits int, ok bool) {
 }
 
 // collect brings sums to registers of a layout, and adds what is in others, if there is anything.
-func (e *emitter) collect(like string, f *fragments, l layout.Layout, plus func(i at) string) *reg {
+func (e *emitter) collect(like string, f *fragments, l layout.Layout, plus func(i tree.RegisterNumber) string) *tree.Registers {
 	// Part by part through the same area, whose barriers follow from the touches.
 	bits, _ := f.parts(l)
 	r := e.array(like, "float", l.Registers())
@@ -201,23 +202,23 @@ func (e *emitter) collect(like string, f *fragments, l layout.Layout, plus func(
 		e.busy(f, func() {
 			e.block("for (ushort i = 0; i < "+itoa(rows)+"; i++)", false, false, func() {
 				e.say("for (ushort j = 0; j < ", itoa(f.cols), "; j++) simdgroup_store(", f.name, "[(i + ", itoa(c*rows), ") * ", itoa(f.cols), " + j], ",
-					a.name, " + (i * ", itoa(f.down), " + ", f.warpRow, ") * ", itoa(8*f.n), " + (j * ", itoa(f.across), " + ", f.warpN, ") * 8, ", itoa(f.n), ");")
+					a.Name, " + (i * ", itoa(f.down), " + ", f.warpRow, ") * ", itoa(8*f.n), " + (j * ", itoa(f.across), " + ", f.warpN, ") * 8, ", itoa(f.n), ");")
 			})
 		})
 		e.reads(a)
-		e.whole(regs, func(i at) string {
+		e.whole(regs, func(i tree.RegisterNumber) string {
 			number := i
 			to := e.element(r, nil, i)
 			if c > 0 {
 				base := ""
-				if i.name != "" {
-					base = i.name + " + "
+				if i.Name != "" {
+					base = i.Name + " + "
 				}
-				to = r.name + "[" + base + itoa(c*regs) + "]"
+				to = r.Name + "[" + base + itoa(c*regs) + "]"
 			}
-			text := a.name + "[" + address(part, i) + "]"
+			text := a.Name + "[" + address(part, i) + "]"
 			if plus != nil {
-				text += " + " + plus(at{name: number.name, above: c * regs, top: layout.Log(regs)})
+				text += " + " + plus(tree.RegisterNumber{Name: number.Name, Above: c * regs, Top: layout.Log(regs)})
 			}
 			return to + " = " + text + ";"
 		})
@@ -242,25 +243,25 @@ func (e *emitter) matrixProduct(o *ttir.Op) {
 		e.fragments[v] = f
 		return
 	}
-	l := e.plan.homeOf(v)
+	l := e.plan.HomeOf(v)
 	f := e.newFragments(o)
 	e.multiplyInto(f, o)
 	c := o.Operands[2]
-	var plus func(at) string
+	var plus func(tree.RegisterNumber) string
 	if !isZero(c) {
 		x := e.get(c, l).regs
-		plus = func(i at) string { return toFloat(c.Type.Element().Name, e.element(x, nil, i)) }
+		plus = func(i tree.RegisterNumber) string { return toFloat(c.Type.Element().Name, e.element(x, nil, i)) }
 	}
 	e.done(v, &value{regs: e.narrowed(v, e.collect(nameOf(v), f, l, plus), l)})
 }
 
 // narrowed rounds float registers to a tensor's type.
-func (e *emitter) narrowed(v *ttir.Value, sums *reg, l layout.Layout) *reg {
+func (e *emitter) narrowed(v *ttir.Value, sums *tree.Registers, l layout.Layout) *tree.Registers {
 	t := v.Type.Element()
 	if t.Name == "f32" || t.Kind != ttir.Float {
 		return sums
 	}
-	return e.combine(nameOf(v), cType(t), l, []*reg{sums}, func(x []string) string { return rounded(t.Name, "", x[0]) })
+	return e.combine(nameOf(v), cType(t), l, []*tree.Registers{sums}, func(x []string) string { return rounded(t.Name, "", x[0]) })
 }
 
 // stays reports whether a loop only adds products to a value, which begins with zero: then it stays in fragments. It is

@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -35,7 +36,7 @@ func init() {
 }
 
 // place is a pointer to a register's element, as an array and a number in it.
-func (e *emitter) place(p *value, l *node, i at) (base, number string) {
+func (e *emitter) place(p *value, l *tree.Node, i tree.RegisterNumber) (base, number string) {
 	switch {
 	case p.full:
 		return e.element(p.regs, l, i), "0"
@@ -74,7 +75,7 @@ func (e *emitter) load(o *ttir.Op) {
 		refuse(o, v.Type.Element().String(), "pointers are kept in memory as integers; want a load of int64 and .to(tl.pointer_type(...))")
 	}
 	if !v.Type.IsTensor() {
-		e.device(effect{loads: true, shared: true, root: e.roots.name(o.Operands[0])})
+		e.device(tree.Effect{Loads: true, Shared: true, Root: e.roots.Argument(o.Operands[0])})
 		// All threads load a scalar. A mask that is false must keep them from the address.
 		a := &target{elem: v.Type, reach: e.reach(o)}
 		text := fetched(v.Type, a.cell(e.scalar(o.Operands[0]), "0", true))
@@ -86,15 +87,15 @@ func (e *emitter) load(o *ttir.Op) {
 			text = e.scalar(o.Operands[1]) + " ? " + text + " : " + other
 		}
 		e.closeLoop()
-		r := e.define(v.Name, cType(v.Type), 1, func(func(*reg) string) string { return text })
-		e.set(v, layout.Layout{}, &value{scalar: r.name})
+		r := e.define(v.Name, cType(v.Type), 1, func(func(*tree.Registers) string) string { return text })
+		e.set(v, layout.Layout{}, &value{scalar: r.Name})
 		return
 	}
-	l := e.plan.homeOf(v)
+	l := e.plan.HomeOf(v)
 	a := e.accessOf(o, l, 1)
 	// Several threads load the same elements: see effect.shared.
 	lanes, warps := l.Replicated()
-	e.device(effect{loads: true, shared: lanes != 0 || warps != 0, root: a.root})
+	e.device(tree.Effect{Loads: true, Shared: lanes != 0 || warps != 0, Root: a.root})
 	if a.vec == 0 {
 		e.done(v, &value{regs: e.loadEach(o, a, l)})
 		return
@@ -105,7 +106,7 @@ func (e *emitter) load(o *ttir.Op) {
 // closeLoop makes sure that the next statement on scalars is not put before what has been loaded or stored already.
 func (e *emitter) closeLoop() {
 	if e.openLoop() != nil {
-		e.add(&node{kind: touch})
+		e.add(&tree.Node{Kind: tree.TouchMemory})
 	}
 }
 
@@ -121,11 +122,11 @@ func zero(t *ttir.Type) string {
 type target struct {
 	pointer *value
 	// Nil: all.
-	mask *reg
+	mask *tree.Registers
 	// Of a load; nil: zero.
-	other *reg
+	other *tree.Registers
 	// Of a store.
-	value *reg
+	value *tree.Registers
 	// Bits.
 	vec int
 	// The mask is the same for all elements of a vector.
@@ -141,7 +142,7 @@ func (a *target) cell(base, number string, reads bool) string {
 	if a.reach == nil {
 		return base + "[" + number + "]"
 	}
-	return a.through(memoryType(a.elem), byteSize(a.elem), base, number, reads)
+	return a.through(memoryType(a.elem), a.elem.ByteSize(), base, number, reads)
 }
 
 // vectorCell is a vector of elements in memory.
@@ -150,7 +151,7 @@ func (a *target) vectorCell(base, number string, reads bool) string {
 	if a.reach == nil {
 		return dereferenced(t, base+" + "+number, reads)
 	}
-	return a.through(t, byteSize(a.elem)<<a.vec, base, number, reads)
+	return a.through(t, a.elem.ByteSize()<<a.vec, base, number, reads)
 }
 
 // through is a place of a type and so many bytes behind an address of the CPU.
@@ -169,7 +170,7 @@ func dereferenced(ctype, pointer string, reads bool) string {
 // accessOf collects an access; mask is the number of the operand that is the mask.
 func (e *emitter) accessOf(o *ttir.Op, l layout.Layout, mask int) *target {
 	p := o.Operands[0]
-	a := &target{pointer: e.get(p, l), root: e.roots.name(p), elem: p.Type.Element().Elem, reach: e.reach(o)}
+	a := &target{pointer: e.get(p, l), root: e.roots.Argument(p), elem: p.Type.Element().Elem, reach: e.reach(o)}
 	if len(o.Operands) > mask {
 		a.mask = e.get(o.Operands[mask], l).regs
 	}
@@ -182,13 +183,13 @@ func (e *emitter) accessOf(o *ttir.Op, l layout.Layout, mask int) *target {
 	a.vec = e.vector(p, l)
 	if a.vec > 0 && a.mask != nil {
 		d, _ := layout.DimOf(p.Type.Shape, l.Reg[0])
-		a.steady = e.plan.facts.get(o.Operands[mask]).same[d] >= 1<<a.vec
+		a.steady = e.plan.Facts.Of(o.Operands[mask]).Equal[d] >= 1<<a.vec
 	}
 	// Pointers of their own, or one address for all: nothing lies behind the other.
 	if a.pointer.full || a.pointer.regs == nil {
 		a.vec = 0
 	}
-	e.stats.Accesses = append(e.stats.Accesses, o.Where()+" "+o.Name+": "+strconv.Itoa(byteSize(a.elem)<<a.vec)+" bytes an access")
+	e.stats.Accesses = append(e.stats.Accesses, o.Where()+" "+o.Name+": "+strconv.Itoa(a.elem.ByteSize()<<a.vec)+" bytes an access")
 	return a
 }
 
@@ -198,7 +199,7 @@ func (e *emitter) vector(p *ttir.Value, l layout.Layout) int {
 	if len(l.Reg) == 0 {
 		return 0
 	}
-	k, bytes := e.plan.facts.get(p), byteSize(p.Type.Element().Elem)
+	k, bytes := e.plan.Facts.Of(p), p.Type.Element().Elem.ByteSize()
 	d, bit := layout.DimOf(p.Type.Shape, l.Reg[0])
 	if bit != 0 {
 		return 0
@@ -206,7 +207,7 @@ func (e *emitter) vector(p *ttir.Value, l layout.Layout) int {
 	n := 0
 	// The first register bits must be the lowest bits of the fastest dimension, in order.
 	for n < len(l.Reg) && l.Reg[n] == l.Reg[0]+n && n < layout.Log(p.Type.Shape[d]) {
-		if next := 2 << n; k.contig[d] < next || k.div[d] < next*bytes || next*bytes > 16 {
+		if next := 2 << n; k.Contiguous[d] < next || k.Divisor[d] < next*bytes || next*bytes > 16 {
 			break
 		}
 		n++
@@ -215,14 +216,14 @@ func (e *emitter) vector(p *ttir.Value, l layout.Layout) int {
 }
 
 // loadEach loads element by element.
-func (e *emitter) loadEach(o *ttir.Op, a *target, l layout.Layout) *reg {
+func (e *emitter) loadEach(o *ttir.Op, a *target, l layout.Layout) *tree.Registers {
 	v := o.Results[0]
 	// A load must not stand in a loop that has stored before: its other elements would be loaded
 	// behind the store.
-	if n := e.openLoop(); n != nil && n.effect.stores {
+	if n := e.openLoop(); n != nil && n.Effect.Stores {
 		e.closeLoop()
 	}
-	r := e.define(v.Name, cType(v.Type.Element()), l.Registers(), func(read func(*reg) string) string {
+	r := e.define(v.Name, cType(v.Type.Element()), l.Registers(), func(read func(*tree.Registers) string) string {
 		var base, number string
 		switch {
 		case a.pointer.full:
@@ -242,11 +243,11 @@ func (e *emitter) loadEach(o *ttir.Op, a *target, l layout.Layout) *reg {
 		}
 		return read(a.mask) + " ? " + text + " : " + other
 	})
-	if r.loop != nil {
-		if r.loop.loaded == nil {
-			r.loop.loaded = map[string]bool{}
+	if r.Loop != nil {
+		if r.Loop.Loaded == nil {
+			r.Loop.Loaded = map[string]bool{}
 		}
-		r.loop.loaded[a.root] = true
+		r.Loop.Loaded[a.root] = true
 	} else {
 		e.closeLoop()
 	}
@@ -254,24 +255,24 @@ func (e *emitter) loadEach(o *ttir.Op, a *target, l layout.Layout) *reg {
 }
 
 // trips runs body for each vector of a thread's registers, or once without a loop.
-func (e *emitter) trips(n, vec int, body func(i func(k int) at)) {
+func (e *emitter) trips(n, vec int, body func(i func(k int) tree.RegisterNumber)) {
 	// A single vector has fixed register numbers.
 	count := n >> vec
 	if count == 1 {
-		body(func(k int) at { return at{shift: vec, fixed: k} })
+		body(func(k int) tree.RegisterNumber { return tree.RegisterNumber{Shift: vec, Fixed: k} })
 		return
 	}
 	e.block("for (ushort q = 0; q < "+strconv.Itoa(count)+"; q++)", false, false, func() {
-		body(func(k int) at { return at{name: "q", shift: vec, fixed: k} })
+		body(func(k int) tree.RegisterNumber { return tree.RegisterNumber{Name: "q", Shift: vec, Fixed: k} })
 	})
 }
 
 // allSet is the condition that all masks of a vector are true; "" if there is no mask.
-func (e *emitter) allSet(a *target, i func(int) at) string {
+func (e *emitter) allSet(a *target, i func(int) tree.RegisterNumber) string {
 	switch {
 	case a.mask == nil:
 		return ""
-	case a.steady || a.mask.n == 1:
+	case a.steady || a.mask.N == 1:
 		// One mask stands for all.
 		return e.element(a.mask, nil, i(0))
 	}
@@ -284,10 +285,10 @@ func (e *emitter) allSet(a *target, i func(int) at) string {
 
 // loadVectors loads as many elements at once as one access takes. Where the mask may differ among them, a vector whose
 // masks are not all true is loaded element by element.
-func (e *emitter) loadVectors(o *ttir.Op, a *target, l layout.Layout) *reg {
+func (e *emitter) loadVectors(o *ttir.Op, a *target, l layout.Layout) *tree.Registers {
 	v := o.Results[0]
 	r := e.array(v.Name, cType(v.Type.Element()), l.Registers())
-	e.trips(l.Registers(), a.vec, func(i func(int) at) {
+	e.trips(l.Registers(), a.vec, func(i func(int) tree.RegisterNumber) {
 		whole := func() {
 			t := e.temp("t")
 			base, number := e.place(a.pointer, nil, i(0))
@@ -303,8 +304,8 @@ func (e *emitter) loadVectors(o *ttir.Op, a *target, l layout.Layout) *reg {
 		}
 		n := e.block("if ("+c+")", false, false, whole)
 		// At the edge of what the mask allows, elements are loaded one by one.
-		n.other = []*node{}
-		e.inside(&n.other, func() {
+		n.Other = []*tree.Node{}
+		e.inside(&n.Other, func() {
 			for k := range 1 << a.vec {
 				other := zero(v.Type)
 				if a.other != nil {
@@ -326,7 +327,7 @@ func vectorType(t *ttir.Type, vec int) string {
 	if n := 1 << vec; n <= 4 {
 		return memoryType(t) + strconv.Itoa(n)
 	}
-	return "uint" + strconv.Itoa(byteSize(t)<<vec/4)
+	return "uint" + strconv.Itoa(t.ByteSize()<<vec/4)
 }
 
 const components = "xyzw"
@@ -336,7 +337,7 @@ func component(t *ttir.Type, vec int, name string, k int) string {
 	if vec <= 2 {
 		return name + "." + components[k:k+1]
 	}
-	per := 4 / byteSize(t)
+	per := 4 / t.ByteSize()
 	return "as_type<" + memoryType(t) + strconv.Itoa(per) + ">(" + name + "." + components[k/per:k/per+1] + ")." + components[k%per:k%per+1]
 }
 
@@ -345,7 +346,7 @@ func assembled(t *ttir.Type, vec int, all []string) string {
 	if vec <= 2 {
 		return vectorType(t, vec) + "(" + strings.Join(all, ", ") + ")"
 	}
-	per := 4 / byteSize(t)
+	per := 4 / t.ByteSize()
 	var words []string
 	for i := 0; i < len(all); i += per {
 		words = append(words, "as_type<uint>("+memoryType(t)+strconv.Itoa(per)+"("+strings.Join(all[i:i+per], ", ")+"))")
@@ -383,26 +384,26 @@ func (e *emitter) owned(l layout.Layout, do func()) {
 
 // store emits tt.store.
 func (e *emitter) store(o *ttir.Op) {
-	e.device(effect{stores: true, root: e.roots.name(o.Operands[0])})
+	e.device(tree.Effect{Stores: true, Root: e.roots.Argument(o.Operands[0])})
 	if !o.Operands[0].Type.IsTensor() {
 		c := "lane == 0 && warp == 0"
 		if len(o.Operands) > 2 {
 			c += " && " + e.scalar(o.Operands[2])
 		}
 		a := &target{elem: o.Operands[1].Type, reach: e.reach(o)}
-		e.add(&node{kind: block, text: "if (" + c + ")", may: true, body: []*node{
-			{kind: line, text: a.cell(e.scalar(o.Operands[0]), "0", false) + " = " + given(o.Operands[1].Type, e.scalar(o.Operands[1])) + ";"},
+		e.add(&tree.Node{Kind: tree.Block, Text: "if (" + c + ")", May: true, Body: []*tree.Node{
+			{Kind: tree.Statement, Text: a.cell(e.scalar(o.Operands[0]), "0", false) + " = " + given(o.Operands[1].Type, e.scalar(o.Operands[1])) + ";"},
 		}})
 		return
 	}
-	l := e.plan.accessLayout(o)
+	l := e.plan.AccessLayout(o)
 	a := e.accessOf(o, l, 2)
 	if a.vec == 0 {
 		e.storeEach(a, l)
 		return
 	}
 	e.owned(l, func() {
-		e.trips(l.Registers(), a.vec, func(i func(int) at) { e.storeVector(a, i) })
+		e.trips(l.Registers(), a.vec, func(i func(int) tree.RegisterNumber) { e.storeVector(a, i) })
 	})
 }
 
@@ -411,25 +412,25 @@ func (e *emitter) store(o *ttir.Op) {
 func (e *emitter) storeEach(a *target, l layout.Layout) {
 	loop := e.openLoop()
 	// The store joins the loop only if each iteration may store before the next one loads, and has computed what it stores.
-	if a.early(loop) || owner(l) != "" || l.Registers() == 1 || loop == nil || loop.trips != l.Registers() || loop.loads(a.root) {
+	if a.early(loop) || owner(l) != "" || l.Registers() == 1 || loop == nil || loop.Trips != l.Registers() || loads(loop, a.root) {
 		e.owned(l, func() {
-			e.whole(l.Registers(), func(i at) string { return e.storeOne(a, nil, i) })
+			e.whole(l.Registers(), func(i tree.RegisterNumber) string { return e.storeOne(a, nil, i) })
 		})
 		return
 	}
-	loop.effect.stores = true
-	loop.body = append(loop.body, &node{kind: line, text: e.storeOne(a, loop, at{name: "r"}), where: e.where})
+	loop.Effect.Stores = true
+	loop.Body = append(loop.Body, &tree.Node{Kind: tree.Statement, Text: e.storeOne(a, loop, tree.RegisterNumber{Name: "r"}), Where: e.where})
 }
 
 // loads reports whether a loop over registers loads from what may be an argument; "" stands for any.
-func (n *node) loads(root string) bool {
-	return n.loaded[root] || n.loaded[""] || root == "" && n.loaded != nil
+func loads(n *tree.Node, root string) bool {
+	return n.Loaded[root] || n.Loaded[""] || root == "" && n.Loaded != nil
 }
 
 // early reports whether a loop computes a register of an access in another iteration than the one that uses it.
-func (a *target) early(loop *node) bool {
-	for _, r := range []*reg{a.pointer.regs, a.mask, a.value} {
-		if r != nil && crosses(r, loop, at{name: "r"}) {
+func (a *target) early(loop *tree.Node) bool {
+	for _, r := range []*tree.Registers{a.pointer.regs, a.mask, a.value} {
+		if r != nil && crosses(r, loop, tree.RegisterNumber{Name: "r"}) {
 			return true
 		}
 	}
@@ -437,7 +438,7 @@ func (a *target) early(loop *node) bool {
 }
 
 // storeOne is the statement that stores an element.
-func (e *emitter) storeOne(a *target, l *node, i at) string {
+func (e *emitter) storeOne(a *target, l *tree.Node, i tree.RegisterNumber) string {
 	base, number := e.place(a.pointer, l, i)
 	text := a.cell(base, number, false) + " = " + given(a.elem, e.element(a.value, l, i)) + ";"
 	if a.mask != nil {
@@ -447,7 +448,7 @@ func (e *emitter) storeOne(a *target, l *node, i at) string {
 }
 
 // storeVector stores a vector at once if all its masks are true.
-func (e *emitter) storeVector(a *target, i func(int) at) {
+func (e *emitter) storeVector(a *target, i func(int) tree.RegisterNumber) {
 	whole := func() {
 		base, number := e.place(a.pointer, nil, i(0))
 		all := make([]string, 1<<a.vec)
@@ -466,8 +467,8 @@ func (e *emitter) storeVector(a *target, i func(int) at) {
 	if a.steady {
 		return
 	}
-	n.other = []*node{}
-	e.inside(&n.other, func() {
+	n.Other = []*tree.Node{}
+	e.inside(&n.Other, func() {
 		for k := range 1 << a.vec {
 			e.say(e.storeOne(a, nil, i(k)))
 		}
@@ -475,9 +476,9 @@ func (e *emitter) storeVector(a *target, i func(int) at) {
 }
 
 // device notes an access to device memory: in front of an open loop, or, for a store to what the loop loads, behind it.
-func (e *emitter) device(f effect) {
-	n := &node{kind: touch, effect: f}
-	if l := e.openLoop(); l != nil && f.stores && l.loads(f.root) {
+func (e *emitter) device(f tree.Effect) {
+	n := &tree.Node{Kind: tree.TouchMemory, Effect: f}
+	if l := e.openLoop(); l != nil && f.Stores && loads(l, f.Root) {
 		e.add(n)
 		return
 	}

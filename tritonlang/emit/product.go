@@ -14,70 +14,27 @@ package emit
 
 import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
-
-// productLayout gives each thread a square of a product, so that a row or column that it loads serves several elements.
-func productLayout(shape []int, warps int) layout.Layout {
-	first := layout.Dims(shape)
-	d := len(shape)
-	ns, ms := layout.Log(shape[d-1]), layout.Log(shape[d-2])
-	// Registers for a square of 4 by 4, if every thread still has work.
-	spare := max(0, first[d]-layout.Lanes-warps)
-	n := min(2, ns, spare)
-	m := min(2, ms, max(0, spare-n))
-	// First the bits in registers, of columns and rows, then the rest of both: columns before rows, so that neighbouring lanes
-	// hold neighbouring columns.
-	var order []int
-	add := func(from, to int) {
-		for b := from; b < to; b++ {
-			order = append(order, b)
-		}
-	}
-	add(first[d-1], first[d-1]+n)
-	add(first[d-2], first[d-2]+m)
-	add(first[d-1]+n, first[d-1]+ns)
-	add(first[d-2]+m, first[d])
-	return layout.Blocked(order, n+m, warps)
-}
-
-// scanLayout gives each thread elements that follow each other along an axis, the next ones to the next lanes and the next
-// ones to the next SIMD groups.
-func scanLayout(shape []int, axis, warps int) layout.Layout {
-	first := layout.Dims(shape)
-	low, n := first[axis], layout.Log(shape[axis])
-	total := first[len(shape)]
-	spare := max(0, total-layout.Lanes-warps)
-	vec := min(spare, n)
-	// The axis first: its lowest bits are registers, the next ones lanes, the last ones SIMD groups.
-	var order []int
-	for b := low; b < low+n; b++ {
-		order = append(order, b)
-	}
-	for b := range total {
-		if b < low || b >= low+n {
-			order = append(order, b)
-		}
-	}
-	return layout.Blocked(order, vec, warps)
-}
 
 // A product's factors are wanted in their own homes, since they go to threadgroup memory from any layout.
 func init() {
 	rules["tt.dot"] = (*emitter).product
-	wantRules["tt.dot"] = func(p *plan, o *ttir.Op) {
-		if p.unused(o) {
+	plan.WantRules["tt.dot"] = func(p *plan.Plan, o *ttir.Op) {
+		if unused(p, o) {
 			return
 		}
-		p.want(o.Operands[0], p.homeOf(o.Operands[0]))
-		p.want(o.Operands[1], p.homeOf(o.Operands[1]))
-		p.want(o.Operands[2], p.homeOf(o.Results[0]))
+		p.Want(o.Operands[0], p.HomeOf(o.Operands[0]))
+		p.Want(o.Operands[1], p.HomeOf(o.Operands[1]))
+		p.Want(o.Operands[2], p.HomeOf(o.Results[0]))
 	}
 }
 
 // product emits tt.dot: both factors go to threadgroup memory, and each thread adds up the products of its elements.
 func (e *emitter) product(o *ttir.Op) {
-	if e.plan.unused(o) {
+	if unused(e.plan, o) {
 		return
 	}
 	v := o.Results[0]
@@ -85,7 +42,7 @@ func (e *emitter) product(o *ttir.Op) {
 		e.matrixProduct(o)
 		return
 	}
-	p := &product{e: e, o: o, l: e.plan.homeOf(v), shape: v.Type.Shape}
+	p := &product{e: e, o: o, l: e.plan.HomeOf(v), shape: v.Type.Shape}
 	p.ctype = "float"
 	if v.Type.IsInt(0) {
 		p.ctype = "int"
@@ -93,7 +50,7 @@ func (e *emitter) product(o *ttir.Op) {
 	p.a, p.b = p.stage(0), p.stage(1)
 	c := e.get(o.Operands[2], p.l).regs
 	sums := e.array(v.Name, p.ctype, p.l.Registers())
-	e.whole(p.l.Registers(), func(i at) string {
+	e.whole(p.l.Registers(), func(i tree.RegisterNumber) string {
 		return e.element(sums, nil, i) + " = " + toFloatOrInt(o.Operands[2].Type, e.element(c, nil, i)) + ";"
 	})
 	e.reads(p.a)
@@ -109,15 +66,15 @@ type product struct {
 	l     layout.Layout
 	shape []int
 	ctype string
-	a, b  *area
+	a, b  *tree.Area
 }
 
 // stage writes a factor to threadgroup memory.
-func (p *product) stage(i int) *area {
+func (p *product) stage(i int) *tree.Area {
 	v := p.o.Operands[i]
-	l := p.e.plan.homeOf(v)
+	l := p.e.plan.HomeOf(v)
 	x := p.e.materialize(v, p.e.get(v, l), l)
-	memory, bytes := sharedType(x.ctype)
+	memory, bytes := sharedType(x.CType)
 	a := p.e.area(memory, bytes, v.Type.Count())
 	p.e.fill(a, x, l)
 	return a
@@ -145,14 +102,14 @@ func (p *product) factor(i, d int) func(int) int {
 
 // multiply adds a row of one factor times a column of the other, element by element; what several registers share is read
 // once.
-func (p *product) multiply(sums *reg) {
+func (p *product) multiply(sums *tree.Registers) {
 	e, n := p.e, len(p.shape)
 	k := p.o.Operands[0].Type.Shape[n-1]
 	e.block("for (ushort k = 0; k < "+itoa(k)+"; k++)", false, false, func() {
 		// A row's element serves all columns that a thread has, and a column's all rows.
 		x := p.read(0, n-2, p.a, "k")
 		y := p.read(1, n-1, p.b, "k * "+itoa(p.shape[n-1]))
-		e.whole(sums.n, func(i at) string {
+		e.whole(sums.N, func(i tree.RegisterNumber) string {
 			s := e.element(sums, nil, i)
 			if p.ctype == "int" {
 				return s + " += " + e.element(x, nil, i) + " * " + e.element(y, nil, i) + ";"
@@ -163,7 +120,7 @@ func (p *product) multiply(sums *reg) {
 }
 
 // read reads the elements of a factor that a thread needs for one step of the sum.
-func (p *product) read(i, d int, a *area, step string) *reg {
+func (p *product) read(i, d int, a *tree.Area, step string) *tree.Registers {
 	e, to := p.e, p.factor(i, d)
 	// Of the factor, of registers that it has.
 	var bits []int
@@ -176,14 +133,14 @@ func (p *product) read(i, d int, a *area, step string) *reg {
 		}
 	}
 	x := e.array("%factor", p.ctype, 1<<len(bits))
-	e.whole(x.n, func(r at) string {
+	e.whole(x.N, func(r tree.RegisterNumber) string {
 		terms := append(threadPart(p.l, to), step)
-		if r.name != "" {
-			terms = append(terms, scatter(r.name, bits)...)
+		if r.Name != "" {
+			terms = append(terms, tree.Scatter(r.Name, bits)...)
 		}
-		return e.element(x, nil, r) + " = " + toFloatOrInt(p.o.Operands[i].Type, a.name+"["+sum(terms, 0)+"]") + ";"
+		return e.element(x, nil, r) + " = " + toFloatOrInt(p.o.Operands[i].Type, a.Name+"["+tree.Sum(terms, 0)+"]") + ";"
 	})
-	x.index = index
+	x.Index = index
 	return x
 }
 
@@ -192,6 +149,6 @@ func (e *emitter) fits(o *ttir.Op) bool {
 	if e.fragments[o.Operands[2]] != nil {
 		return true
 	}
-	_, ok := e.shares(o).parts(e.plan.homeOf(o.Results[0]))
+	_, ok := e.shares(o).parts(e.plan.HomeOf(o.Results[0]))
 	return ok
 }

@@ -25,27 +25,29 @@ import (
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
 // A reduction wants its operands in one layout, that of the first which has a home.
 func init() {
 	rules["tt.reduce"] = (*emitter).reduce
-	wantRules["tt.reduce"] = func(p *plan, o *ttir.Op) {
-		if p.unused(o) {
+	plan.WantRules["tt.reduce"] = func(p *plan.Plan, o *ttir.Op) {
+		if unused(p, o) {
 			return
 		}
-		l := p.operandsLayout(o)
+		l := operandsLayout(p, o)
 		for _, v := range o.Operands {
-			p.want(v, l)
+			p.Want(v, l)
 		}
 	}
 }
 
 // unused reports whether no result of an operation is wanted.
-func (p *plan) unused(o *ttir.Op) bool {
+func unused(p *plan.Plan, o *ttir.Op) bool {
 	for _, v := range o.Results {
-		if !v.Type.IsTensor() || len(p.wanted[v]) > 0 {
+		if !v.Type.IsTensor() || len(p.Wanted[v]) > 0 {
 			return false
 		}
 	}
@@ -53,32 +55,32 @@ func (p *plan) unused(o *ttir.Op) bool {
 }
 
 // operandsLayout is the layout of operands that must have one: the home of the first that has a home.
-func (p *plan) operandsLayout(o *ttir.Op) layout.Layout {
+func operandsLayout(p *plan.Plan, o *ttir.Op) layout.Layout {
 	for _, v := range o.Operands {
-		if !p.cheap[v] {
-			return p.homeOf(v)
+		if !p.Cheap[v] {
+			return p.HomeOf(v)
 		}
 	}
-	return p.homeOf(o.Operands[0])
+	return p.HomeOf(o.Operands[0])
 }
 
 // reduce emits tt.reduce: first each thread reduces its own elements, then lanes exchange by shuffles, then SIMD groups
 // through threadgroup memory. All threads that hold an element of the result end with the same value.
 func (e *emitter) reduce(o *ttir.Op) {
-	if e.plan.unused(o) {
+	if unused(e.plan, o) {
 		return
 	}
-	from := e.plan.operandsLayout(o)
+	from := operandsLayout(e.plan, o)
 	r := e.reducer(o, from)
 	accs := r.registers()
 	r.lanes(accs)
 	r.warps(accs)
 	for i, v := range o.Results {
 		if !v.Type.IsTensor() {
-			e.set(v, layout.Layout{}, &value{scalar: accs[i].name})
+			e.set(v, layout.Layout{}, &value{scalar: accs[i].Name})
 			continue
 		}
-		home := e.plan.homeOf(v)
+		home := e.plan.HomeOf(v)
 		x := e.convert(v, &value{regs: accs[i]}, r.to, home)
 		e.done(v, x)
 	}
@@ -98,7 +100,7 @@ type reducer struct {
 func (e *emitter) reducer(o *ttir.Op, from layout.Layout) *reducer {
 	axis, shape := o.Int("axis", 0), o.Operands[0].Type.Shape
 	return &reducer{
-		e: e, o: o, from: from, to: reduced(from, shape, axis),
+		e: e, o: o, from: from, to: plan.Reduced(from, shape, axis),
 		low: layout.Dims(shape)[axis], n: layout.Log(shape[axis]), f: e.combiner(o),
 	}
 }
@@ -107,7 +109,7 @@ func (e *emitter) reducer(o *ttir.Op, from layout.Layout) *reducer {
 func (r *reducer) onAxis(bit int) bool { return bit >= r.low && bit < r.low+r.n }
 
 // registers reduces what a thread has itself.
-func (r *reducer) registers() (accs []*reg) {
+func (r *reducer) registers() (accs []*tree.Registers) {
 	e := r.e
 	// Register bits off the axis number the results, those on it what is combined.
 	var kept, gone []int
@@ -119,25 +121,25 @@ func (r *reducer) registers() (accs []*reg) {
 		}
 	}
 	n, k := 1<<len(kept), 1<<len(gone)
-	xs := make([]*reg, len(r.o.Operands))
+	xs := make([]*tree.Registers, len(r.o.Operands))
 	for i, v := range r.o.Operands {
 		x := e.get(v, r.from)
 		xs[i] = x.regs
 		accs = append(accs, e.array(nameOf(r.o.Results[i]), cType(v.Type.Element()), n))
 	}
-	element := func(x *reg, i, j string) string {
+	element := func(x *tree.Registers, i, j string) string {
 		var terms []string
 		if i != "" {
-			terms = scatter(i, through(x.index, kept))
+			terms = tree.Scatter(i, through(x.Index, kept))
 		}
 		if j != "" {
-			terms = append(terms, scatter(j, through(x.index, gone))...)
+			terms = append(terms, tree.Scatter(j, through(x.Index, gone))...)
 		}
 		return e.cell(x, terms...)
 	}
-	each := func(i at) {
+	each := func(i tree.RegisterNumber) {
 		for m, x := range xs {
-			e.say(e.element(accs[m], nil, i), " = ", element(x, i.name, ""), ";")
+			e.say(e.element(accs[m], nil, i), " = ", element(x, i.Name, ""), ";")
 		}
 		if k == 1 {
 			return
@@ -145,15 +147,15 @@ func (r *reducer) registers() (accs []*reg) {
 		e.block("for (ushort k = 1; k < "+itoa(k)+"; k++)", false, false, func() {
 			args := r.f.targets(e, accs, i)
 			for _, x := range xs {
-				args = append(args, element(x, i.name, "k"))
+				args = append(args, element(x, i.Name, "k"))
 			}
 			e.say(r.f.call(args), ";")
 		})
 	}
 	if n == 1 {
-		each(at{})
+		each(tree.RegisterNumber{})
 	} else {
-		e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { each(at{name: "r"}) })
+		e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { each(tree.RegisterNumber{Name: "r"}) })
 	}
 	return accs
 }
@@ -167,17 +169,17 @@ func nameOf(v *ttir.Value) string {
 }
 
 // lanes reduces over the lanes of a SIMD group.
-func (r *reducer) lanes(accs []*reg) {
+func (r *reducer) lanes(accs []*tree.Registers) {
 	for bit, b := range r.from.Lane {
 		if !r.onAxis(b) {
 			continue
 		}
-		r.each(accs[0].n, func(i at) {
+		r.each(accs[0].N, func(i tree.RegisterNumber) {
 			e := r.e
 			var others []string
 			for _, a := range accs {
 				t := e.temp("o")
-				e.say(a.ctype, " ", t, " = ", shuffled(a.ctype, e.element(a, nil, i), itoa(1<<bit)), ";")
+				e.say(a.CType, " ", t, " = ", shuffled(a.CType, e.element(a, nil, i), itoa(1<<bit)), ";")
 				others = append(others, t)
 			}
 			// The lane whose bit is 0 stands first. Both lanes of a pair then compute the same, to the bit.
@@ -185,7 +187,7 @@ func (r *reducer) lanes(accs []*reg) {
 				e.block("if ((lane & "+itoa(1<<bit)+") != 0)", false, false, func() {
 					for m, a := range accs {
 						t := e.temp("t")
-						e.say(a.ctype, " ", t, " = ", e.element(a, nil, i), ";")
+						e.say(a.CType, " ", t, " = ", e.element(a, nil, i), ";")
 						e.say(e.element(a, nil, i), " = ", others[m], ";")
 						e.say(others[m], " = ", t, ";")
 					}
@@ -197,16 +199,16 @@ func (r *reducer) lanes(accs []*reg) {
 }
 
 // each runs body for each register, in a loop or, for one register, in a block of its own.
-func (r *reducer) each(n int, body func(at)) {
+func (r *reducer) each(n int, body func(tree.RegisterNumber)) {
 	if n == 1 {
-		r.e.block("", false, false, func() { body(at{}) })
+		r.e.block("", false, false, func() { body(tree.RegisterNumber{}) })
 		return
 	}
-	r.e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { body(at{name: "r"}) })
+	r.e.block("for (ushort r = 0; r < "+itoa(n)+"; r++)", false, false, func() { body(tree.RegisterNumber{Name: "r"}) })
 }
 
 // warps reduces over SIMD groups: each writes what it has, and all read all.
-func (r *reducer) warps(accs []*reg) {
+func (r *reducer) warps(accs []*tree.Registers) {
 	e := r.e
 	// Each SIMD group along the axis has a slot for each result.
 	width := 0
@@ -230,17 +232,17 @@ func (r *reducer) warps(accs []*reg) {
 		}
 		return out
 	}
-	base := func(i at) []string {
-		terms := scatter("lane", up(r.to.Lane))
-		terms = append(terms, scatter("warp", up(r.to.Warp))...)
-		if i.name != "" {
-			terms = append(terms, scatter(i.name, up(r.to.Reg))...)
+	base := func(i tree.RegisterNumber) []string {
+		terms := tree.Scatter("lane", up(r.to.Lane))
+		terms = append(terms, tree.Scatter("warp", up(r.to.Warp))...)
+		if i.Name != "" {
+			terms = append(terms, tree.Scatter(i.Name, up(r.to.Reg))...)
 		}
 		return terms
 	}
-	var areas []*area
+	var areas []*tree.Area
 	for _, a := range accs {
-		memory, bytes := sharedType(a.ctype)
+		memory, bytes := sharedType(a.CType)
 		areas = append(areas, e.area(memory, bytes, 1<<(r.to.Bits()+width)))
 	}
 	// Lanes along the axis hold the same by now; SIMD groups do not, and each writes its own slot.
@@ -249,22 +251,22 @@ func (r *reducer) warps(accs []*reg) {
 	for i, a := range accs {
 		e.writes(areas[i])
 		e.owned(layout.Layout{Lane: writer.Lane, Warp: writer.Warp}, func() {
-			e.whole(a.n, func(k at) string {
-				return areas[i].name + "[" + sum(append(base(k), scatter("warp", slot)...), 0) + "] = " + toShared(a.ctype, e.element(a, nil, k)) + ";"
+			e.whole(a.N, func(k tree.RegisterNumber) string {
+				return areas[i].Name + "[" + tree.Sum(append(base(k), tree.Scatter("warp", slot)...), 0) + "] = " + toShared(a.CType, e.element(a, nil, k)) + ";"
 			})
 		})
 	}
 	for _, a := range areas {
 		e.reads(a)
 	}
-	r.each(accs[0].n, func(i at) {
+	r.each(accs[0].N, func(i tree.RegisterNumber) {
 		for m, a := range accs {
-			e.say(e.element(a, nil, i), " = ", fromShared(a.ctype, areas[m].name+"["+sum(base(i), 0)+"]"), ";")
+			e.say(e.element(a, nil, i), " = ", fromShared(a.CType, areas[m].Name+"["+tree.Sum(base(i), 0)+"]"), ";")
 		}
 		e.block("for (ushort k = 1; k < "+itoa(1<<width)+"; k++)", false, false, func() {
 			args := r.f.targets(e, accs, i)
 			for m, a := range accs {
-				args = append(args, fromShared(a.ctype, areas[m].name+"["+sum(append(base(i), "k"), 0)+"]"))
+				args = append(args, fromShared(a.CType, areas[m].Name+"["+tree.Sum(append(base(i), "k"), 0)+"]"))
 			}
 			e.say(r.f.call(args), ";")
 		})
@@ -281,7 +283,7 @@ type combiner struct {
 }
 
 // targets are the first arguments: what is combined into.
-func (c *combiner) targets(e *emitter, accs []*reg, i at) (args []string) {
+func (c *combiner) targets(e *emitter, accs []*tree.Registers, i tree.RegisterNumber) (args []string) {
 	for _, a := range accs {
 		args = append(args, e.element(a, nil, i))
 	}
@@ -375,18 +377,18 @@ func (e *emitter) captures(r *ttir.Region) (params, args []string) {
 
 // function writes a function in front of the kernel, whose statements body emits.
 func (e *emitter) function(name string, params []string, body func()) {
-	var list []*node
+	var list []*tree.Node
 	where, outer := e.where, e.inFunction
 	e.inFunction = true
 	e.inside(&list, body)
 	e.where, e.inFunction = where, outer
-	w := &writer{}
-	w.line("inline void "+name+"("+strings.Join(params, ", ")+") {", where)
-	w.depth++
-	w.nodes(list)
-	w.depth--
-	w.line("}", "")
-	e.prefix = append(e.prefix, w.out.String()+"\n")
+	w := &tree.Writer{}
+	w.Line("inline void "+name+"("+strings.Join(params, ", ")+") {", where)
+	w.Depth++
+	w.Nodes(list)
+	w.Depth--
+	w.Line("}", "")
+	e.prefix = append(e.prefix, w.Out.String()+"\n")
 }
 
 // scalarIfAny is a scalar that is computed already; "" if it is not.

@@ -9,7 +9,9 @@ import (
 	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
 	"github.com/paddle-mps/paddle-mps/tritonlang/report"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
@@ -17,10 +19,10 @@ import (
 func init() {
 	for name, f := range map[string]rule{"tt.print": (*emitter).print, "tt.assert": (*emitter).assert} {
 		rules[name] = f
-		wantRules[name] = func(p *plan, o *ttir.Op) {
+		plan.WantRules[name] = func(p *plan.Plan, o *ttir.Op) {
 			for _, v := range o.Operands {
 				if v.Type.IsTensor() {
-					p.want(v, p.homeOf(v))
+					p.Want(v, p.HomeOf(v))
 				}
 			}
 		}
@@ -91,10 +93,10 @@ func (e *emitter) elementsOf(v *ttir.Value, statement func(x, element string) st
 		return
 	}
 	// Views and constants become registers of their own, so that each element can be named by its number.
-	l := e.plan.homeOf(v)
+	l := e.plan.HomeOf(v)
 	x := e.materialize(v, e.get(v, l), l)
 	e.owned(layout.Layout{Lane: l.Lane, Warp: l.Warp}, func() {
-		e.whole(l.Registers(), func(i at) string { return statement(e.element(x, nil, i), address(l, i)) })
+		e.whole(l.Registers(), func(i tree.RegisterNumber) string { return statement(e.element(x, nil, i), address(l, i)) })
 	})
 }
 

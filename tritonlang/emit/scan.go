@@ -21,25 +21,27 @@ package emit
 
 import (
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
 // A scan wants its operands in the layout in which threads follow each other along the axis.
 func init() {
 	rules["tt.scan"] = (*emitter).scan
-	wantRules["tt.scan"] = func(p *plan, o *ttir.Op) {
-		if p.unused(o) {
+	plan.WantRules["tt.scan"] = func(p *plan.Plan, o *ttir.Op) {
+		if unused(p, o) {
 			return
 		}
 		for _, v := range o.Operands {
-			p.want(v, p.scanLayout(o))
+			p.Want(v, scanLayout(p, o))
 		}
 	}
 }
 
 // scanLayout is the layout that a scan's operands are wanted in.
-func (p *plan) scanLayout(o *ttir.Op) layout.Layout {
-	return scanLayout(o.Operands[0].Type.Shape, o.Int("axis", 0), p.warps)
+func scanLayout(p *plan.Plan, o *ttir.Op) layout.Layout {
+	return plan.ScanLayout(o.Operands[0].Type.Shape, o.Int("axis", 0), p.Warps)
 }
 
 // scanner is a scan while it is emitted. Along the axis, a thread holds elements that follow each other, its neighbour the
@@ -49,22 +51,22 @@ type scanner struct {
 	o       *ttir.Op
 	l       layout.Layout
 	f       *combiner
-	xs      []*reg
+	xs      []*tree.Registers
 	reverse bool
 	// Bits of registers on the axis, which are the first ones, and of others.
 	inner, outer int
 	// On the axis, which are the first ones.
 	laneBits, warpBits    int
 	lane, warp            string
-	totals, before, extra []*reg
+	totals, before, extra []*tree.Registers
 }
 
 // scan emits tt.scan.
 func (e *emitter) scan(o *ttir.Op) {
-	if e.plan.unused(o) {
+	if unused(e.plan, o) {
 		return
 	}
-	s := &scanner{e: e, o: o, l: e.plan.scanLayout(o), f: e.combiner(o)}
+	s := &scanner{e: e, o: o, l: scanLayout(e.plan, o), f: e.combiner(o)}
 	if r, ok := o.Attr("reverse"); ok && len(r.Ints) == 1 {
 		s.reverse = r.Ints[0] != 0
 	}
@@ -73,7 +75,7 @@ func (e *emitter) scan(o *ttir.Op) {
 		x := e.get(v, s.l).regs
 		// A copy, since the operand may be used later.
 		own := e.array(nameOf(o.Results[i]), cType(v.Type.Element()), s.l.Registers())
-		e.whole(own.n, func(k at) string { return e.element(own, nil, k) + " = " + e.element(x, nil, k) + ";" })
+		e.whole(own.N, func(k tree.RegisterNumber) string { return e.element(own, nil, k) + " = " + e.element(x, nil, k) + ";" })
 		s.xs = append(s.xs, own)
 	}
 	s.registers()
@@ -83,7 +85,7 @@ func (e *emitter) scan(o *ttir.Op) {
 		s.apply()
 	}
 	for i, v := range o.Results {
-		e.done(v, e.convert(v, &value{regs: s.xs[i]}, s.l, e.plan.homeOf(v)))
+		e.done(v, e.convert(v, &value{regs: s.xs[i]}, s.l, e.plan.HomeOf(v)))
 	}
 }
 
@@ -104,24 +106,24 @@ func (s *scanner) count() {
 }
 
 // each runs body for each line that a thread has a part of.
-func (s *scanner) each(body func(i at)) {
+func (s *scanner) each(body func(i tree.RegisterNumber)) {
 	if s.outer == 0 {
-		s.e.block("", false, false, func() { body(at{}) })
+		s.e.block("", false, false, func() { body(tree.RegisterNumber{}) })
 		return
 	}
-	s.e.block("for (ushort r = 0; r < "+itoa(1<<s.outer)+"; r++)", false, false, func() { body(at{name: "r"}) })
+	s.e.block("for (ushort r = 0; r < "+itoa(1<<s.outer)+"; r++)", false, false, func() { body(tree.RegisterNumber{Name: "r"}) })
 }
 
 // element is a register of a line: number k of those on the axis.
-func (s *scanner) element(x *reg, i at, k string) string {
-	if x.n == 1 {
-		return x.name
+func (s *scanner) element(x *tree.Registers, i tree.RegisterNumber, k string) string {
+	if x.N == 1 {
+		return x.Name
 	}
 	text := k
-	if i.name != "" {
-		text = i.name + " * " + itoa(1<<s.inner) + " + " + k
+	if i.Name != "" {
+		text = i.Name + " * " + itoa(1<<s.inner) + " + " + k
 	}
-	return x.name + "[" + text + "]"
+	return x.Name + "[" + text + "]"
 }
 
 // fold emits x = before combined with x, in this order; reversed scans combine from the other end.
@@ -130,7 +132,7 @@ func (s *scanner) fold(before, x []string) {
 	var temps []string
 	for i, r := range s.xs {
 		t := e.temp("t")
-		e.say(r.ctype, " ", t, " = ", before[i], ";")
+		e.say(r.CType, " ", t, " = ", before[i], ";")
 		temps = append(temps, t)
 	}
 	// The function writes to its first arguments, which are copies: what stands before is used again.
@@ -141,7 +143,7 @@ func (s *scanner) fold(before, x []string) {
 }
 
 // all are registers of a line, number k of those on the axis, for each operand.
-func (s *scanner) all(xs []*reg, i at, k string) (out []string) {
+func (s *scanner) all(xs []*tree.Registers, i tree.RegisterNumber, k string) (out []string) {
 	for _, x := range xs {
 		out = append(out, s.element(x, i, k))
 	}
@@ -154,7 +156,7 @@ func (s *scanner) registers() {
 	if n == 1 {
 		return
 	}
-	s.each(func(i at) {
+	s.each(func(i tree.RegisterNumber) {
 		header, before := "for (ushort k = 1; k < "+itoa(n)+"; k++)", "(k - 1)"
 		if s.reverse {
 			header, before = "for (short k = "+itoa(n-2)+"; k >= 0; k--)", "(k + 1)"
@@ -172,7 +174,7 @@ func (s *scanner) last() string {
 }
 
 // elements1 are registers of several tensors under one number.
-func elements1(e *emitter, xs []*reg, i at) (out []string) {
+func elements1(e *emitter, xs []*tree.Registers, i tree.RegisterNumber) (out []string) {
 	for _, x := range xs {
 		out = append(out, e.element(x, nil, i))
 	}
@@ -185,10 +187,10 @@ func (s *scanner) lanes() {
 	// A thread's total is its last element; combining it with those of lanes 1, 2, 4, ... before gives
 	// the total up to it.
 	for _, x := range s.xs {
-		s.totals = append(s.totals, e.array("%total", x.ctype, 1<<s.outer))
-		s.before = append(s.before, e.array("%before", x.ctype, 1<<s.outer))
+		s.totals = append(s.totals, e.array("%total", x.CType, 1<<s.outer))
+		s.before = append(s.before, e.array("%before", x.CType, 1<<s.outer))
 	}
-	s.each(func(i at) {
+	s.each(func(i tree.RegisterNumber) {
 		for m, x := range s.xs {
 			e.say(e.element(s.totals[m], nil, i), " = ", s.element(x, i, s.last()), ";")
 		}
@@ -197,18 +199,18 @@ func (s *scanner) lanes() {
 		}
 		// Now the neighbour's total is all that stands before this thread in the SIMD group.
 		for m, t := range s.totals {
-			e.say(e.element(s.before[m], nil, i), " = ", s.shifted(t.ctype, e.element(t, nil, i), 1), ";")
+			e.say(e.element(s.before[m], nil, i), " = ", s.shifted(t.CType, e.element(t, nil, i), 1), ";")
 		}
 	})
 }
 
 // step combines with the total of the lane some places before.
-func (s *scanner) step(i at, by int) {
+func (s *scanner) step(i tree.RegisterNumber, by int) {
 	e := s.e
 	var others []string
 	for _, t := range s.totals {
 		o := e.temp("o")
-		e.say(t.ctype, " ", o, " = ", s.shifted(t.ctype, e.element(t, nil, i), by), ";")
+		e.say(t.CType, " ", o, " = ", s.shifted(t.CType, e.element(t, nil, i), by), ";")
 		others = append(others, o)
 	}
 	e.block("if ("+s.has(s.lane, s.laneBits, by)+")", true, false, func() { s.fold(others, elements1(e, s.totals, i)) })
@@ -248,7 +250,7 @@ func (s *scanner) warps() {
 	e := s.e
 	// What is not on the axis tells lines apart: each has slots of its own.
 	lines := layout.Layout{Lane: s.l.Lane[s.laneBits:], Warp: s.l.Warp[s.warpBits:]}
-	slot := func(i at, warp string) string {
+	slot := func(i tree.RegisterNumber, warp string) string {
 		// A line's number: bits of lanes and SIMD groups that are not on the axis, then of registers.
 		n, terms := s.warpBits, []string{warp}
 		if k := len(lines.Lane); k > 0 && s.laneBits < layout.Lanes {
@@ -259,15 +261,15 @@ func (s *scanner) warps() {
 			terms = append(terms, "(warp >> "+itoa(s.warpBits)+") * "+itoa(1<<n))
 			n += k
 		}
-		if i.name != "" {
-			terms = append(terms, i.name+" * "+itoa(1<<n))
+		if i.Name != "" {
+			terms = append(terms, i.Name+" * "+itoa(1<<n))
 		}
-		return sum(terms, 0)
+		return tree.Sum(terms, 0)
 	}
 	size := 1 << (s.warpBits + len(lines.Lane) + len(lines.Warp) + s.outer)
-	var areas []*area
+	var areas []*tree.Area
 	for _, t := range s.totals {
-		memory, bytes := sharedType(t.ctype)
+		memory, bytes := sharedType(t.CType)
 		areas = append(areas, e.area(memory, bytes, size))
 	}
 	// The last lane of a line has the SIMD group's total.
@@ -279,10 +281,10 @@ func (s *scanner) warps() {
 		e.writes(a)
 	}
 	e.block("if ("+s.lane+" == "+end+")", true, false, func() {
-		e.whole(1<<s.outer, func(i at) string {
+		e.whole(1<<s.outer, func(i tree.RegisterNumber) string {
 			text := ""
 			for m, t := range s.totals {
-				text += areas[m].name + "[" + slot(i, s.warp) + "] = " + toShared(t.ctype, e.element(t, nil, i)) + "; "
+				text += areas[m].Name + "[" + slot(i, s.warp) + "] = " + toShared(t.CType, e.element(t, nil, i)) + "; "
 			}
 			return text
 		})
@@ -291,21 +293,21 @@ func (s *scanner) warps() {
 		e.reads(a)
 	}
 	for _, x := range s.xs {
-		s.extra = append(s.extra, e.array("%earlier", x.ctype, 1<<s.outer))
+		s.extra = append(s.extra, e.array("%earlier", x.CType, 1<<s.outer))
 	}
-	s.each(func(i at) {
+	s.each(func(i tree.RegisterNumber) {
 		// The totals of SIMD groups before, combined in their order.
 		from, header := "0", "for (uint k = 1; k < "+s.warp+"; k++)"
 		if s.reverse {
 			from, header = itoa(1<<s.warpBits-1), "for (uint k = "+itoa(1<<s.warpBits-2)+"; k > "+s.warp+"; k--)"
 		}
 		for m, x := range s.extra {
-			e.say(e.element(x, nil, i), " = ", fromShared(x.ctype, areas[m].name+"["+slot(i, from)+"]"), ";")
+			e.say(e.element(x, nil, i), " = ", fromShared(x.CType, areas[m].Name+"["+slot(i, from)+"]"), ";")
 		}
 		e.block(header, false, false, func() {
 			args := elements1(e, s.extra, i)
 			for m, x := range s.extra {
-				args = append(args, fromShared(x.ctype, areas[m].name+"["+slot(i, "k")+"]"))
+				args = append(args, fromShared(x.CType, areas[m].Name+"["+slot(i, "k")+"]"))
 			}
 			e.say(s.f.call(args), ";")
 		})
@@ -315,13 +317,13 @@ func (s *scanner) warps() {
 // apply adds what stands before a thread's elements to each of them.
 func (s *scanner) apply() {
 	e := s.e
-	k := func(i at, before []*reg) {
+	k := func(i tree.RegisterNumber, before []*tree.Registers) {
 		n := 1 << s.inner
 		e.block("for (ushort k = 0; k < "+itoa(n)+"; k++)", false, false, func() {
 			s.fold(elements1(e, before, i), s.all(s.xs, i, "k"))
 		})
 	}
-	s.each(func(i at) {
+	s.each(func(i tree.RegisterNumber) {
 		// First what stands before in the SIMD group, then what stands before that.
 		if s.laneBits > 0 {
 			e.block("if ("+s.has(s.lane, s.laneBits, 1)+")", true, false, func() { k(i, s.before) })

@@ -52,9 +52,6 @@ func unsigned(bits int) string {
 	return map[int]string{1: "bool", 8: "uchar", 16: "ushort", 32: "uint", 64: "ulong"}[bits]
 }
 
-// byteSize is how many bytes an element takes in memory.
-func byteSize(t *ttir.Type) int { return max(1, t.Bits/8) }
-
 // supported refuses element types that Metal has not.
 func supported(t *ttir.Type) (name string, ok bool) {
 	e := t.Element()
@@ -68,4 +65,17 @@ func supported(t *ttir.Type) (name string, ok bool) {
 		return e.String(), false
 	}
 	return "", true
+}
+
+// pointerType is a pointer's type in Metal.
+func (e *emitter) pointerType(v *ttir.Value) string {
+	t := v.Type.Element().Elem
+	name := memoryType(t.Element())
+	if t.IsPointer() {
+		name = "ulong"
+	}
+	if e.roots.Written[e.roots.Root(v)] {
+		return "device " + name + " *"
+	}
+	return "device const " + name + " *"
 }

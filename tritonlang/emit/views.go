@@ -14,12 +14,14 @@ import (
 	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/tritonlang/layout"
+	"github.com/paddle-mps/paddle-mps/tritonlang/plan"
+	"github.com/paddle-mps/paddle-mps/tritonlang/tree"
 	"github.com/paddle-mps/paddle-mps/tritonlang/ttir"
 )
 
 // Rules of operations that move nothing.
 func init() {
-	for name := range views {
+	for name := range plan.Views {
 		rules[name] = (*emitter).view
 	}
 	rules["tt.make_range"] = (*emitter).makeRange
@@ -27,9 +29,9 @@ func init() {
 	rules["tt.get_program_id"] = func(e *emitter, o *ttir.Op) { e.program(o, "program") }
 	rules["tt.get_num_programs"] = func(e *emitter, o *ttir.Op) { e.program(o, "programs") }
 	rules["tt.unsplat"] = func(e *emitter, o *ttir.Op) {
-		x := e.get(o.Operands[0], e.plan.homeOf(o.Operands[0]))
+		x := e.get(o.Operands[0], e.plan.HomeOf(o.Operands[0]))
 		if x.regs != nil {
-			x = &value{scalar: e.element(x.regs, nil, at{})}
+			x = &value{scalar: e.element(x.regs, nil, tree.RegisterNumber{})}
 		}
 		e.set(o.Results[0], layout.Layout{}, x)
 	}
@@ -39,22 +41,22 @@ func init() {
 // view emits nothing: the registers of a view are those of its operand.
 func (e *emitter) view(o *ttir.Op) {
 	v := o.Results[0]
-	for _, l := range e.plan.wanted[v] {
+	for _, l := range e.plan.Wanted[v] {
 		if o.Name == "tt.splat" {
 			s := e.scalar(o.Operands[0])
 			if v.Type.IsPointer() {
 				e.set(v, l, &value{scalar: s})
 			} else {
-				e.set(v, l, &value{regs: &reg{name: s, n: 1, index: nones(len(l.Reg))}})
+				e.set(v, l, &value{regs: &tree.Registers{Name: s, N: 1, Index: nones(len(l.Reg))}})
 			}
 			continue
 		}
 		// The operand's registers under the view's numbers: both values share one array in the text.
-		from := operandLayout(o, 0, l)
+		from := plan.OperandLayout(o, 0, l)
 		x := *e.get(o.Operands[0], from)
 		if x.regs != nil {
 			r := *x.regs
-			r.index = viewIndex(o, l, from, x.regs.index)
+			r.Index = viewIndex(o, l, from, x.regs.Index)
 			x.regs = &r
 		}
 		e.set(v, l, &x)
@@ -83,18 +85,18 @@ func (e *emitter) program(o *ttir.Op, which string) {
 	if axis != "x" && axis != "y" && axis != "z" {
 		refuse(o, "", "axis "+axis+" is unknown")
 	}
-	r := e.define(o.Results[0].Name, "int", 1, func(func(*reg) string) string { return "int(" + which + "." + axis + ")" })
-	e.set(o.Results[0], layout.Layout{}, &value{scalar: r.name})
+	r := e.define(o.Results[0].Name, "int", 1, func(func(*tree.Registers) string) string { return "int(" + which + "." + axis + ")" })
+	e.set(o.Results[0], layout.Layout{}, &value{scalar: r.Name})
 }
 
 // makeRange computes the numbers of the elements that a thread holds.
 func (e *emitter) makeRange(o *ttir.Op) {
 	v := o.Results[0]
-	for _, l := range e.plan.wanted[v] {
+	for _, l := range e.plan.Wanted[v] {
 		start := o.Int("start", 0)
 		threads := threadPart(l, nil)
-		r := e.define(v.Name, "int", l.Registers(), func(func(*reg) string) string {
-			return "int(" + sum(append(append([]string{}, threads...), scatter("r", l.Reg)...), start) + ")"
+		r := e.define(v.Name, "int", l.Registers(), func(func(*tree.Registers) string) string {
+			return "int(" + tree.Sum(append(append([]string{}, threads...), tree.Scatter("r", l.Reg)...), start) + ")"
 		})
 		e.set(v, l, &value{regs: r})
 	}
@@ -114,12 +116,12 @@ func threadPart(l layout.Layout, to func(int) int) []string {
 		}
 		return out
 	}
-	return append(scatter("lane", apply(l.Lane)), scatter("warp", apply(l.Warp))...)
+	return append(tree.Scatter("lane", apply(l.Lane)), tree.Scatter("warp", apply(l.Warp))...)
 }
 
 // uniform reports whether all elements of a tensor are one scalar.
 func uniform(v *ttir.Value) bool {
-	for v.Def != nil && views[v.Def.Name] && v.Def.Name != "tt.splat" {
+	for v.Def != nil && plan.Views[v.Def.Name] && v.Def.Name != "tt.splat" {
 		v = v.Def.Operands[0]
 	}
 	if v.Def == nil {
@@ -140,11 +142,11 @@ func (e *emitter) addptr(o *ttir.Op) {
 		e.set(v, layout.Layout{}, &value{scalar: e.pointer(v, e.scalar(o.Operands[0])+" + "+e.scalar(o.Operands[1]))})
 		return
 	}
-	if !e.plan.follows(v) {
-		e.done(v, e.addptrIn(o, e.plan.homeOf(v)))
+	if !e.plan.Follows(v) {
+		e.done(v, e.addptrIn(o, e.plan.HomeOf(v)))
 		return
 	}
-	for _, l := range e.plan.wanted[v] {
+	for _, l := range e.plan.Wanted[v] {
 		e.set(v, l, e.addptrIn(o, l))
 	}
 }
@@ -152,7 +154,7 @@ func (e *emitter) addptr(o *ttir.Op) {
 // pointer defines a scalar pointer.
 func (e *emitter) pointer(v *ttir.Value, text string) string {
 	name := e.name(v.Name)
-	e.before(&node{kind: line, text: e.pointerType(v) + name + " = " + text + ";"})
+	e.before(&tree.Node{Kind: tree.Statement, Text: e.pointerType(v) + name + " = " + text + ";"})
 	return name
 }
 
@@ -164,35 +166,35 @@ func (e *emitter) addptrIn(o *ttir.Op, l layout.Layout) *value {
 	switch {
 	case p.full:
 		// Pointers that are whole: each has its own base.
-		r := e.combine(v.Name, e.pointerType(v), l, []*reg{p.regs, x.regs}, func(t []string) string { return t[0] + " + " + t[1] })
+		r := e.combine(v.Name, e.pointerType(v), l, []*tree.Registers{p.regs, x.regs}, func(t []string) string { return t[0] + " + " + t[1] })
 		return &value{regs: r, full: true}
 	case uniform(o.Operands[1]):
 		// One offset for all elements moves the base, and the offsets of elements stay 32 bits wide.
-		return &value{scalar: e.pointer(v, p.scalar+" + "+x.regs.name), regs: p.regs, wide: p.wide}
+		return &value{scalar: e.pointer(v, p.scalar+" + "+x.regs.Name), regs: p.regs, wide: p.wide}
 	case p.regs == nil:
 		// The first offsets are used as they are, 32 bits wide.
 		return &value{scalar: p.scalar, regs: x.regs, wide: wide}
 	}
 	// A sum of two offsets may be more than 32 bits hold, even if each of them is less.
-	r := e.combine(v.Name, "long", l, []*reg{p.regs, x.regs}, func(t []string) string { return "long(" + t[0] + ") + " + t[1] })
+	r := e.combine(v.Name, "long", l, []*tree.Registers{p.regs, x.regs}, func(t []string) string { return "long(" + t[0] + ") + " + t[1] })
 	return &value{scalar: p.scalar, regs: r, wide: true}
 }
 
 // combine computes registers from others in one layout. Of operands that are one register each, such as constants, the
 // result is one register too.
-func (e *emitter) combine(like, ctype string, l layout.Layout, args []*reg, f func([]string) string) *reg {
+func (e *emitter) combine(like, ctype string, l layout.Layout, args []*tree.Registers, f func([]string) string) *tree.Registers {
 	n, index := l.Registers(), identity(l.Registers())
 	if narrow(args) {
 		n, index = 1, nones(len(l.Reg))
 	}
-	r := e.define(like, ctype, n, func(read func(*reg) string) string {
+	r := e.define(like, ctype, n, func(read func(*tree.Registers) string) string {
 		texts := make([]string, len(args))
 		for i, a := range args {
 			texts[i] = read(a)
 		}
 		return f(texts)
 	})
-	r.index = index
+	r.Index = index
 	return r
 }
 

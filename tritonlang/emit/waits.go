@@ -23,7 +23,7 @@ func (e *emitter) waits(o *ttir.Op) {
 		r.Walk(func(x *ttir.Op) {
 			inside[x] = true
 			if x.Name == "tt.store" {
-				stores[e.roots.name(x.Operands[0])] = true
+				stores[e.roots.Argument(x.Operands[0])] = true
 			}
 		})
 	}
@@ -31,7 +31,7 @@ func (e *emitter) waits(o *ttir.Op) {
 	w := &waiting{e, o, inside}
 	polled := false
 	all := w.reached(o.Regions[0].Blocks[0].Terminator().Operands[0], func(x *ttir.Op) {
-		name := e.roots.name(x.Operands[0])
+		name := e.roots.Argument(x.Operands[0])
 		polled = polled || !stores[name] && !stores[""]
 	})
 	// All that decides is computed from what the loop has, or from memory that it writes itself.
@@ -129,7 +129,7 @@ func (e *emitter) polls(x *ttir.Op) bool {
 		return true
 	case "tt.atomic_rmw":
 		operand := x.Operands[1]
-		known := e.plan.facts.get(operand).known
+		known := e.plan.Facts.Of(operand).Known
 		switch x.Word("atomic_rmw_op") {
 		case "exch":
 			return false

@@ -67,6 +67,9 @@ func (t *Type) IsFloat() bool { return t.Element().Kind == Float }
 // IsPointer reports whether elements are pointers.
 func (t *Type) IsPointer() bool { return t.Element().Kind == Pointer }
 
+// ByteSize is how many bytes an element of a scalar type takes in memory.
+func (t *Type) ByteSize() int { return max(1, t.Bits/8) }
+
 // Count is the number of elements; 1 of a scalar.
 func (t *Type) Count() int {
 	n := 1

@@ -90,6 +90,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Config is what the API needs to know.
@@ -235,9 +236,9 @@ func recovered(err *error) {
 }
 
 // byCode are the codes of errors.
-var byCode = map[serve.Code]codes.Code{
-	serve.Unknown: codes.Unknown, serve.Internal: codes.Internal, serve.NotFound: codes.NotFound, serve.InvalidArg: codes.InvalidArgument,
-	serve.Unavailable: codes.Unavailable, serve.Unsupported: codes.Unimplemented, serve.AlreadyExists: codes.AlreadyExists, serve.Cancelled: codes.Canceled,
+var byCode = map[inference.Code]codes.Code{
+	inference.Unknown: codes.Unknown, inference.Internal: codes.Internal, inference.NotFound: codes.NotFound, inference.InvalidArg: codes.InvalidArgument,
+	inference.Unavailable: codes.Unavailable, inference.Unsupported: codes.Unimplemented, inference.AlreadyExists: codes.AlreadyExists, inference.Cancelled: codes.Canceled,
 }
 
 // coded is an error with its code.
@@ -249,7 +250,7 @@ func coded(err error) error {
 	if _, is := status.FromError(err); is {
 		return err
 	}
-	e := serve.From(err)
+	e := inference.From(err)
 	return status.Error(byCode[e.Code], e.Text)
 }
 
@@ -265,10 +266,10 @@ func versionOf(text string) (int64, error) {
 	end := len(digits) - len(strings.TrimLeft(digits[sign:], "0123456789"))
 	n, err := strconv.ParseInt(digits[:end], 10, 64)
 	if err != nil {
-		return 0, serve.Errorf(serve.InvalidArg, "failed to get model version from specified version string '%s' (details: stol), version should be an integral value > 0", text)
+		return 0, inference.Errorf(inference.InvalidArg, "failed to get model version from specified version string '%s' (details: stol), version should be an integral value > 0", text)
 	}
 	if n < 0 {
-		return 0, serve.Errorf(serve.InvalidArg, "invalid model version specified '%s' , version should be an integral value > 0", text)
+		return 0, inference.Errorf(inference.InvalidArg, "invalid model version specified '%s' , version should be an integral value > 0", text)
 	}
 	return n, nil
 }

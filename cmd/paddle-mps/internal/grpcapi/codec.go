@@ -38,8 +38,8 @@ type codec struct {
 // newCodec is the codec of a server.
 func newCodec(room *httpapi.Room) codec { return codec{encoding.GetCodecV2(proto.Name), room} }
 
-// inference is a request whose large tensors are in memory that is used again, if it is freed.
-type inference struct {
+// inferMessage is a request whose large tensors are in memory that is used again, if it is freed.
+type inferMessage struct {
 	*kserve.ModelInferRequest
 	freed  bool  // whether it will be
 	size   int64 // of the message
@@ -61,7 +61,7 @@ const (
 )
 
 // tensor is memory for a tensor of n bytes.
-func (m *inference) tensor(n int) []byte {
+func (m *inferMessage) tensor(n int) []byte {
 	if !m.freed || n < smallTensor || n > largeTensor {
 		return make([]byte, n)
 	}
@@ -76,7 +76,7 @@ func (m *inference) tensor(n int) []byte {
 }
 
 // free gives the memory back. The request was answered.
-func (m *inference) free() {
+func (m *inferMessage) free() {
 	for _, b := range m.memory {
 		tensorMemory.Put(b)
 	}
@@ -98,7 +98,7 @@ func service() *grpc.ServiceDesc {
 
 // inferHandler is what protobuf generates for ModelInfer, for a request with memory.
 func inferHandler(api any, ctx context.Context, read func(any) error, intercept grpc.UnaryServerInterceptor) (any, error) {
-	m := &inference{ModelInferRequest: &kserve.ModelInferRequest{}, freed: true}
+	m := &inferMessage{ModelInferRequest: &kserve.ModelInferRequest{}, freed: true}
 	defer m.free() // the response has none of it
 	defer m.giveTyped()
 	if err := read(m); err != nil {
@@ -129,7 +129,7 @@ func inferHandler(api any, ctx context.Context, read func(any) error, intercept 
 func (c codec) Unmarshal(data mem.BufferSlice, to any) error {
 	switch m := to.(type) {
 	// The handlers of inferences make these; every other message is one of protobuf.
-	case *inference:
+	case *inferMessage:
 		m.room = c.room
 		err := m.read(data)
 		if m.refused != nil {
@@ -137,7 +137,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, to any) error {
 		}
 		return err
 	case *kserve.ModelInferRequest: // of a stream, which counts it from here on
-		one := inference{ModelInferRequest: m, room: c.room}
+		one := inferMessage{ModelInferRequest: m, room: c.room}
 		defer one.giveTyped()
 		return one.read(data)
 	}
@@ -190,7 +190,7 @@ var (
 )
 
 // read reads a request. The bytes of tensors are copied once, from where they were received to where they are used.
-func (m *inference) read(data mem.BufferSlice) error {
+func (m *inferMessage) read(data mem.BufferSlice) error {
 	from := data.Reader()
 	defer func() { _ = from.Close() }() // it holds what was not read
 	m.size = int64(data.Len())
@@ -249,7 +249,7 @@ func (m *inference) read(data mem.BufferSlice) error {
 }
 
 // field reads one field, or appends it to rest.
-func (m *inference) field(number protowire.Number, text, rest []byte) ([]byte, error) {
+func (m *inferMessage) field(number protowire.Number, text, rest []byte) ([]byte, error) {
 	// Outputs and parameters are few and small, and protobuf has maps for them.
 	switch number {
 	case fieldModel:
@@ -345,7 +345,7 @@ func inInput(number protowire.Number, value []byte) int {
 }
 
 // readInput reads an input; one with parameters or typed contents is protobuf's.
-func (m *inference) readInput(in *kserve.ModelInferRequest_InferInputTensor, text []byte) error {
+func (m *inferMessage) readInput(in *kserve.ModelInferRequest_InferInputTensor, text []byte) error {
 	for left := text; len(left) > 0; {
 		number, kind, n := protowire.ConsumeTag(left)
 		if n < 0 {

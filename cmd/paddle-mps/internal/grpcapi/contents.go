@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -23,9 +23,9 @@ func contents(in *kserve.ModelInferRequest_InferInputTensor, k tensors.Type, mod
 		case err != nil:
 			// The first mistake is reported, and a wrong field before one too many.
 		case filled > 1 && suits:
-			err = serve.Errorf(serve.InvalidArg, "unexpected explicit tensor data for input tensor '%s' for model '%s', binary data was already supplied.", in.Name, model)
+			err = inference.Errorf(inference.InvalidArg, "unexpected explicit tensor data for input tensor '%s' for model '%s', binary data was already supplied.", in.Name, model)
 		case !suits:
-			err = serve.Errorf(serve.InvalidArg, "unexpected explicit tensor data for input tensor '%s' for model '%s' of type '%s', expected datatype '%s'", in.Name, model, field, k)
+			err = inference.Errorf(inference.InvalidArg, "unexpected explicit tensor data for input tensor '%s' for model '%s' of type '%s', expected datatype '%s'", in.Name, model, field, k)
 		}
 		if err == nil {
 			data = slices.Grow(data, n*int(k.Size()))

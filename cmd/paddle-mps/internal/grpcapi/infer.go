@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -52,7 +52,7 @@ func (a *API) infer(ctx context.Context, m *kserve.ModelInferRequest, traced **t
 }
 
 // requestOf is a message as a request.
-func (a *API) requestOf(m *kserve.ModelInferRequest, places *shared) (*serve.Request, error) {
+func (a *API) requestOf(m *kserve.ModelInferRequest, places *shared) (*inference.Request, error) {
 	n, err := versionOf(m.ModelVersion)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (a *API) requestOf(m *kserve.ModelInferRequest, places *shared) (*serve.Req
 	if err := a.Server.Serves(m.ModelName, n); err != nil {
 		return nil, err
 	}
-	r := &serve.Request{Model: m.ModelName, Version: n, ID: m.Id, Received: time.Now()}
+	r := &inference.Request{Model: m.ModelName, Version: n, ID: m.Id, Received: time.Now()}
 	if err := readParameters(r, m.Parameters); err != nil {
 		return nil, err
 	}
@@ -69,18 +69,18 @@ func (a *API) requestOf(m *kserve.ModelInferRequest, places *shared) (*serve.Req
 		return nil, err
 	}
 	for _, o := range m.Outputs {
-		wanted := serve.Requested{Name: o.Name}
+		wanted := inference.Requested{Name: o.Name}
 		if err := places.output(o); err != nil {
 			return nil, err
 		}
 		if p := o.Parameters["classification"]; p != nil {
 			n, ok := p.ParameterChoice.(*kserve.InferParameter_Int64Param)
 			if !ok {
-				return nil, serve.Errorf(serve.InvalidArg, "invalid value type for 'classification' parameter, expected int64_param")
+				return nil, inference.Errorf(inference.InvalidArg, "invalid value type for 'classification' parameter, expected int64_param")
 			}
 			// The message is tritonserver's, which refuses 0 as well.
 			if n.Int64Param <= 0 {
-				return nil, serve.Errorf(serve.InvalidArg, "invalid value for 'classification' parameter, expected >= 0")
+				return nil, inference.Errorf(inference.InvalidArg, "invalid value for 'classification' parameter, expected >= 0")
 			}
 			wanted.Classes = int(min(n.Int64Param, math.MaxInt32))
 		}
@@ -91,11 +91,11 @@ func (a *API) requestOf(m *kserve.ModelInferRequest, places *shared) (*serve.Req
 
 // readParameters reads the parameters of a request. Those that the server does not know are for models that read them:
 // there are none.
-func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) error {
+func readParameters(r *inference.Request, all map[string]*kserve.InferParameter) error {
 	// The types of parameters are checked as tritonserver does: a wrong one is an error and not a default.
 	for name, p := range all {
 		wrong := func(want string) error {
-			return serve.Errorf(serve.InvalidArg, "invalid value type for '%s' parameter, expected %s.", name, want)
+			return inference.Errorf(inference.InvalidArg, "invalid value type for '%s' parameter, expected %s.", name, want)
 		}
 		// Numbers that are too large for a duration are as good as forever.
 		switch value := p.ParameterChoice.(type) {
@@ -103,7 +103,7 @@ func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) err
 			switch name {
 			case "priority":
 				if value.Int64Param < 0 {
-					return serve.Errorf(serve.InvalidArg, "invalid value for 'priority', expected value >= 0.")
+					return inference.Errorf(inference.InvalidArg, "invalid value for 'priority', expected value >= 0.")
 				}
 				r.Priority = uint64(value.Int64Param)
 			case "timeout":
@@ -142,18 +142,18 @@ func readParameters(r *serve.Request, all map[string]*kserve.InferParameter) err
 			}
 		}
 		if strings.HasPrefix(name, "triton_") && name != "triton_enable_empty_final_response" {
-			return serve.Errorf(serve.InvalidArg, "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting with 'triton_' are allowed: triton_enable_empty_final_response")
+			return inference.Errorf(inference.InvalidArg, "parameter keys starting with 'triton_' are reserved for Triton usage. Only the following keys starting with 'triton_' are allowed: triton_enable_empty_final_response")
 		}
 	}
 	return nil
 }
 
 // readInputs reads the inputs of a request: their elements are in the raw contents of the message, or in typed ones.
-func readInputs(r *serve.Request, m *kserve.ModelInferRequest, places *shared) error {
+func readInputs(r *inference.Request, m *kserve.ModelInferRequest, places *shared) error {
 	// Raw contents belong to the inputs in their order. Inputs with typed contents have none.
 	raw := m.RawInputContents
 	for _, in := range m.Inputs {
-		t := serve.Tensor{Name: in.Name, Type: tensors.Parse(in.Datatype), Shape: in.Shape}
+		t := inference.Tensor{Name: in.Name, Type: tensors.Parse(in.Datatype), Shape: in.Shape}
 		data, isShared, err := places.input(in, m.ModelName)
 		switch {
 		case err != nil:
@@ -161,7 +161,7 @@ func readInputs(r *serve.Request, m *kserve.ModelInferRequest, places *shared) e
 		case isShared:
 			t.Data = data
 		case in.Contents != nil && len(m.RawInputContents) > 0:
-			return serve.Errorf(serve.InvalidArg, "contents field must not be specified when using raw_input_contents for '%s' for model '%s'", in.Name, m.ModelName)
+			return inference.Errorf(inference.InvalidArg, "contents field must not be specified when using raw_input_contents for '%s' for model '%s'", in.Name, m.ModelName)
 		case in.Contents != nil:
 			data, err := contents(in, t.Type, m.ModelName)
 			if err != nil {
@@ -171,7 +171,7 @@ func readInputs(r *serve.Request, m *kserve.ModelInferRequest, places *shared) e
 		case len(raw) > 0:
 			t.Data, raw = raw[0], raw[1:]
 		default:
-			return serve.Errorf(serve.InvalidArg, "unable to find data for input tensor '%s' for model '%s' in request.", in.Name, m.ModelName)
+			return inference.Errorf(inference.InvalidArg, "unable to find data for input tensor '%s' for model '%s' in request.", in.Name, m.ModelName)
 		}
 		r.Inputs = append(r.Inputs, t)
 	}
@@ -180,7 +180,7 @@ func readInputs(r *serve.Request, m *kserve.ModelInferRequest, places *shared) e
 }
 
 // responseOf is a response as a message, with all outputs in binary form.
-func responseOf(r *serve.Response) *kserve.ModelInferResponse {
+func responseOf(r *inference.Response) *kserve.ModelInferResponse {
 	// Outputs are the memory of the response, without a copy.
 	m := &kserve.ModelInferResponse{ModelName: r.Model, ModelVersion: number(r.Version), Id: r.ID}
 	for i := range r.Outputs {

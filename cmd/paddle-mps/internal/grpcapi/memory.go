@@ -6,7 +6,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // The extension of system shared memory: its methods, and inputs and outputs that are in regions.
@@ -59,7 +59,7 @@ func placeOf(t tensor) (p sharedmemory.Place, is bool, err error) {
 	if v, ok := all["shared_memory_region"]; ok {
 		text, ok := v.ParameterChoice.(*kserve.InferParameter_StringParam)
 		if !ok {
-			return p, true, serve.Errorf(serve.InvalidArg, "invalid value type for 'shared_memory_region' parameter for tensor '%s', expected string_param.", t.GetName())
+			return p, true, inference.Errorf(inference.InvalidArg, "invalid value type for 'shared_memory_region' parameter for tensor '%s', expected string_param.", t.GetName())
 		}
 		p.Region, is = text.StringParam, true
 	}
@@ -71,12 +71,12 @@ func placeOf(t tensor) (p sharedmemory.Place, is bool, err error) {
 		v, ok := all[one.name]
 		switch number, right := v.GetParameterChoice().(*kserve.InferParameter_Int64Param); {
 		case !ok && is && one.to == &p.Size:
-			return p, true, serve.Errorf(serve.InvalidArg, "'shared_memory_byte_size' must be specified along with 'shared_memory_region' parameter for tensor '%s'", t.GetName())
+			return p, true, inference.Errorf(inference.InvalidArg, "'shared_memory_byte_size' must be specified along with 'shared_memory_region' parameter for tensor '%s'", t.GetName())
 		case !ok:
 		case !is:
-			return p, true, serve.Errorf(serve.InvalidArg, "'%s' can not be specified without 'shared_memory_region' parameter for tensor '%s'", one.name, t.GetName())
+			return p, true, inference.Errorf(inference.InvalidArg, "'%s' can not be specified without 'shared_memory_region' parameter for tensor '%s'", one.name, t.GetName())
 		case !right:
-			return p, true, serve.Errorf(serve.InvalidArg, "invalid value type for '%s' parameter for tensor '%s', expected int64_param.", one.name, t.GetName())
+			return p, true, inference.Errorf(inference.InvalidArg, "invalid value type for '%s' parameter for tensor '%s', expected int64_param.", one.name, t.GetName())
 		default:
 			*one.to = uint64(number.Int64Param) // a negative one is larger than every region
 		}
@@ -92,7 +92,7 @@ func (s *shared) input(in *kserve.ModelInferRequest_InferInputTensor, model stri
 	}
 	// tritonserver looks at contents before it looks for the region.
 	if in.Contents != nil {
-		return nil, true, serve.Errorf(serve.InvalidArg, "unexpected 'content' provided when using shared memory for input tensor '%s' for model '%s'", in.Name, model)
+		return nil, true, inference.Errorf(inference.InvalidArg, "unexpected 'content' provided when using shared memory for input tensor '%s' for model '%s'", in.Name, model)
 	}
 	h, err := s.regions.Hold(p)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *shared) output(o *kserve.ModelInferRequest_InferRequestedOutputTensor) 
 		return err
 	}
 	if o.Parameters["classification"] != nil {
-		return serve.Errorf(serve.InvalidArg, "output can't set both 'shared_memory_region' and 'classification'")
+		return inference.Errorf(inference.InvalidArg, "output can't set both 'shared_memory_region' and 'classification'")
 	}
 	h, err := s.regions.Hold(p)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *shared) output(o *kserve.ModelInferRequest_InferRequestedOutputTensor) 
 }
 
 // take copies the outputs that belong there into shared memory, and takes their elements out of the response.
-func (s *shared) take(r *serve.Response) error {
+func (s *shared) take(r *inference.Response) error {
 	// Their contents stay empty and keep their places among the others.
 	for i := range r.Outputs {
 		t := &r.Outputs[i]

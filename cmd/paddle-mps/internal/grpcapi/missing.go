@@ -5,7 +5,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/httpapi"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // What the server lacks is refused with what it is, and lists of it are empty.
@@ -13,14 +13,14 @@ import (
 // CudaSharedMemoryStatus lists the registered regions: none.
 func (a *API) CudaSharedMemoryStatus(_ context.Context, r *kserve.CudaSharedMemoryStatusRequest) (*kserve.CudaSharedMemoryStatusResponse, error) {
 	if r.Name != "" {
-		return nil, serve.Errorf(serve.NotFound, "Unable to find cuda shared memory region: '%s'", r.Name)
+		return nil, inference.Errorf(inference.NotFound, "Unable to find cuda shared memory region: '%s'", r.Name)
 	}
 	return &kserve.CudaSharedMemoryStatusResponse{}, nil
 }
 
 // CudaSharedMemoryRegister would register a region.
 func (a *API) CudaSharedMemoryRegister(context.Context, *kserve.CudaSharedMemoryRegisterRequest) (*kserve.CudaSharedMemoryRegisterResponse, error) {
-	return nil, serve.Errorf(serve.Unsupported, "CUDA shared memory is not supported by this server")
+	return nil, inference.Errorf(inference.Unsupported, "CUDA shared memory is not supported by this server")
 }
 
 // CudaSharedMemoryUnregister forgets regions: there are none.
@@ -60,10 +60,12 @@ func change(l *httpapi.Logging, name string, v *kserve.LogSettingsRequest_Settin
 	b, isBool := v.ParameterChoice.(*kserve.LogSettingsRequest_SettingValue_BoolParam)
 	n, isNumber := v.ParameterChoice.(*kserve.LogSettingsRequest_SettingValue_Uint32Param)
 	s, isText := v.ParameterChoice.(*kserve.LogSettingsRequest_SettingValue_StringParam)
-	expect := func(what string) error { return serve.Errorf(serve.InvalidArg, "expect %s for '%s'", what, name) }
+	expect := func(what string) error {
+		return inference.Errorf(inference.InvalidArg, "expect %s for '%s'", what, name)
+	}
 	switch {
 	case name == "log_file":
-		return serve.Errorf(serve.Unsupported, "log file location can not be updated through network protocol")
+		return inference.Errorf(inference.Unsupported, "log file location can not be updated through network protocol")
 	case name == "log_info" && isBool:
 		l.Info = b.BoolParam
 	case name == "log_warning" && isBool:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // ServerLive answers whether the server runs.
@@ -102,7 +103,7 @@ func (a *API) RepositoryIndex(_ context.Context, r *kserve.RepositoryIndexReques
 // noRepository refuses requests that name a repository, because repositories have no names.
 func noRepository(name string) error {
 	if name != "" {
-		return serve.Errorf(serve.Unsupported, "'repository_name' specification is not supported")
+		return inference.Errorf(inference.Unsupported, "'repository_name' specification is not supported")
 	}
 	return nil
 }
@@ -117,7 +118,7 @@ func (a *API) RepositoryModelLoad(_ context.Context, r *kserve.RepositoryModelLo
 	// Each parameter has one type that it may be of, which is checked before anything is loaded.
 	for name, p := range r.Parameters {
 		wrong := func(want string) error {
-			return serve.Errorf(serve.InvalidArg, "invalid value type for load parameter '%s', expected %s.", name, want)
+			return inference.Errorf(inference.InvalidArg, "invalid value type for load parameter '%s', expected %s.", name, want)
 		}
 		if path, isFile := strings.CutPrefix(name, "file:"); isFile {
 			value, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_BytesParam)
@@ -131,7 +132,7 @@ func (a *API) RepositoryModelLoad(_ context.Context, r *kserve.RepositoryModelLo
 			continue
 		}
 		if name != "config" {
-			return nil, serve.Errorf(serve.InvalidArg, "unrecognized load parameter '%s'.", name)
+			return nil, inference.Errorf(inference.InvalidArg, "unrecognized load parameter '%s'.", name)
 		}
 		value, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_StringParam)
 		if !ok {
@@ -158,7 +159,7 @@ func (a *API) RepositoryModelUnload(_ context.Context, r *kserve.RepositoryModel
 	if p, ok := r.Parameters["unload_dependents"]; ok {
 		value, ok := p.ParameterChoice.(*kserve.ModelRepositoryParameter_BoolParam)
 		if !ok {
-			return nil, serve.Errorf(serve.InvalidArg, "invalid value type for 'unload_dependents' parameter, expected bool_param.")
+			return nil, inference.Errorf(inference.InvalidArg, "invalid value type for 'unload_dependents' parameter, expected bool_param.")
 		}
 		dependents = value.BoolParam
 	}

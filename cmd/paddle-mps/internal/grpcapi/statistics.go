@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // ModelStatistics answers with those of a version, a model or all models.
@@ -20,13 +20,13 @@ func (a *API) ModelStatistics(_ context.Context, r *kserve.ModelStatisticsReques
 	}
 	answer := &kserve.ModelStatisticsResponse{}
 	for i := range counts {
-		answer.ModelStats = append(answer.ModelStats, statisticsOf(&counts[i].Statistics))
+		answer.ModelStats = append(answer.ModelStats, statisticsOf(&counts[i].Totals))
 	}
 	return answer, nil
 }
 
 // statisticsOf are statistics as the message has them.
-func statisticsOf(s *serve.Statistics) *kserve.ModelStatistics {
+func statisticsOf(s *statistics.Totals) *kserve.ModelStatistics {
 	// Numbers are the same as those over HTTP: both read one snapshot.
 	m := &kserve.ModelStatistics{
 		Name: s.Name, Version: s.Version, LastInference: s.LastInference, InferenceCount: s.Inferences, ExecutionCount: s.Executions,
@@ -48,6 +48,6 @@ func statisticsOf(s *serve.Statistics) *kserve.ModelStatistics {
 }
 
 // duration is a duration as the message has it.
-func duration(d serve.Duration) *kserve.StatisticDuration {
+func duration(d statistics.Duration) *kserve.StatisticDuration {
 	return &kserve.StatisticDuration{Count: d.Count, Ns: d.NS}
 }

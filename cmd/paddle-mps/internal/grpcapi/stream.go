@@ -11,7 +11,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // ahead is how many requests of a stream may be on their way: the next one is read when the first of them is answered.
@@ -55,7 +55,7 @@ func (a *API) ModelStreamInfer(s kserve.GRPCInferenceService_ModelStreamInferSer
 			// A stream goes on after a request that finds no room, as after any other error: its client may send it again,
 			// and those behind it may be smaller.
 			if err := a.Room.Take(p.size); err != nil {
-				p.answer <- failed(m, serve.From(err).Text)
+				p.answer <- failed(m, inference.From(err).Text)
 				answers <- p
 				continue
 			}
@@ -171,7 +171,7 @@ func (a *API) answer(s kserve.GRPCInferenceService_ModelStreamInferServer, m *ks
 	// A stream has one response for each request: models with many are not supported.
 	response, err := a.infer(s.Context(), m, &answer.trace)
 	if err != nil {
-		text := serve.From(err).Text
+		text := inference.From(err).Text
 		if coded, is := status.FromError(err); is {
 			text = coded.Message()
 		}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/kserve"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // trace is the trace of a request, which was read; nil where it has none. The time until the message was there is that of
 // tritonserver's GRPC_WAITREAD: a server cannot see when a call begins.
-func (a *API) trace(ctx context.Context, r *serve.Request) *traces.Request {
+func (a *API) trace(ctx context.Context, r *inference.Request) *traces.Request {
 	t := a.Traces.Start(r.Model, func(name string) string {
 		if all := metadata.ValueFromIncomingContext(ctx, name); len(all) > 0 {
 			return all[0]
@@ -43,10 +43,10 @@ func wasSent(t *traces.Request) {
 func (a *API) TraceSetting(_ context.Context, r *kserve.TraceSettingRequest) (*kserve.TraceSettingResponse, error) {
 	// Messages and their order are those of tritonserver.
 	if r.ModelName != "" && a.Server.Serves(r.ModelName, -1) != nil {
-		return nil, serve.Errorf(serve.InvalidArg, "Request for unknown model : %s", r.ModelName)
+		return nil, inference.Errorf(inference.InvalidArg, "Request for unknown model : %s", r.ModelName)
 	}
 	if a.Traces == nil {
-		return nil, serve.Errorf(serve.Unavailable, "the server does not support tracing")
+		return nil, inference.Errorf(inference.Unavailable, "the server does not support tracing")
 	}
 	// Values are lists of texts here: an empty one clears the setting, as null does in JSON.
 	if len(r.Settings) > 0 {
@@ -57,7 +57,7 @@ func (a *API) TraceSetting(_ context.Context, r *kserve.TraceSettingRequest) (*k
 				continue
 			}
 			if name == "trace_file" {
-				return nil, serve.Errorf(serve.Unsupported, "trace file location can not be updated through network protocol")
+				return nil, inference.Errorf(inference.Unsupported, "trace file location can not be updated through network protocol")
 			}
 			if err := u.Set(name, value.GetValue(), " "); err != nil {
 				return nil, err

@@ -92,7 +92,7 @@ func typedOf(m *kserve.ModelInferRequest) (bytes int64) {
 
 // takeTyped takes room for typed contents, until giveTyped. An error of the codec would lose its code: gRPC calls each of them
 // internal. A call keeps it for its handler; a stream ends with it.
-func (m *inference) takeTyped(bytes int64) error {
+func (m *inferMessage) takeTyped(bytes int64) error {
 	if bytes == 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (m *inference) takeTyped(bytes int64) error {
 }
 
 // giveTyped gives the room of typed contents back.
-func (m *inference) giveTyped() {
+func (m *inferMessage) giveTyped() {
 	if m.typed > 0 {
 		m.room.Give(m.typed)
 	}

@@ -46,7 +46,7 @@ func TestRoomOfTypedContents(t *testing.T) {
 				room := httpapi.NewRoom(8 * n)
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				m := &inference{ModelInferRequest: &kserve.ModelInferRequest{}}
+				m := &inferMessage{ModelInferRequest: &kserve.ModelInferRequest{}}
 				to := any(m)
 				if stream {
 					to = m.ModelInferRequest
@@ -100,7 +100,7 @@ func TestTextsAreMemoryAndNoFields(t *testing.T) {
 	text := append(field(fieldModel, []byte("m")), field(fieldInputs, texts)...)
 	for size, fits := range map[int64]bool{n * 66: true, n*66 - 1: false} {
 		room := httpapi.NewRoom(size)
-		m := &inference{ModelInferRequest: &kserve.ModelInferRequest{}}
+		m := &inferMessage{ModelInferRequest: &kserve.ModelInferRequest{}}
 		require.NoError(t, newCodec(room).Unmarshal(pieces(text, 1<<14), m))
 		require.Equal(t, fits, m.refused == nil, "%v", m.refused)
 		if fits {

@@ -82,6 +82,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Config is what the API needs to know.
@@ -247,7 +248,7 @@ func (c *call) findModel(model string, rest []string) (found route, ok bool) {
 				return found, false
 			}
 			return route{groupInference, "", func(*call) error {
-				return serve.Errorf(serve.InvalidArg, "failed to get model version from specified version string '%s' (details: stol), version should be an integral value > 0", rest[1])
+				return inference.Errorf(inference.InvalidArg, "failed to get model version from specified version string '%s' (details: stol), version should be an integral value > 0", rest[1])
 			}}, true
 		}
 		c.version, rest = n, rest[2:]
@@ -279,7 +280,7 @@ func (c *call) findRepository(rest []string) (found route, ok bool) {
 	c.model = rest[1]
 	if named {
 		found.handle = func(*call) error {
-			return serve.Errorf(serve.Unsupported, "'repository_name' specification is not supported")
+			return inference.Errorf(inference.Unsupported, "'repository_name' specification is not supported")
 		}
 	}
 	return found, true

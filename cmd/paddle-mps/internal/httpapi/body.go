@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // grace is the time that a client has for the first bytes of a body. Tests make it shorter.
@@ -38,7 +38,7 @@ var buffers = sync.Pool{New: func() any { return &buffer{} }}
 type buffer struct {
 	bytes   []byte
 	members [3][]jsontext.Member // of the body, of an input or output, and of its parameters
-	inputs  []serve.Tensor
+	inputs  []inference.Tensor
 	dims    []int64 // of all inputs
 }
 
@@ -69,7 +69,7 @@ func (b *buffer) list(level int, v jsontext.Value) []jsontext.Member {
 
 // tooLarge is the error of a body that exceeds the limit.
 func (c *call) tooLarge(size int64) error {
-	return serve.Errorf(serve.InvalidArg, "request JSON size of %d bytes exceeds the maximum allowed input size of %d bytes. Use --http-max-input-size to increase the limit.", size, c.api.MaxInput)
+	return inference.Errorf(inference.InvalidArg, "request JSON size of %d bytes exceeds the maximum allowed input size of %d bytes. Use --http-max-input-size to increase the limit.", size, c.api.MaxInput)
 }
 
 // body reads the body of the request and decompresses it. lead bytes at the beginning of the buffer stay free, so that
@@ -88,12 +88,12 @@ func (c *call) body(lead int) (b *buffer, err error) {
 		from = c.paced(from)
 	case "gzip", "deflate":
 		if from, err = decompressor(encoding, c.paced(from)); err != nil {
-			return nil, serve.Errorf(serve.InvalidArg, "failed to decompress the request body: %s", err)
+			return nil, inference.Errorf(inference.InvalidArg, "failed to decompress the request body: %s", err)
 		}
 		length = -1
 	default:
 		c.w.Header().Set("Accept-Encoding", "gzip, deflate")
-		return nil, serve.Errorf(serve.Unsupported, "Unsupported compression type")
+		return nil, inference.Errorf(inference.Unsupported, "Unsupported compression type")
 	}
 	b = buffers.Get().(*buffer)
 	if err = c.fill(b, from, length, lead); err != nil {
@@ -162,7 +162,7 @@ func (c *call) fillTo(b *buffer, from io.Reader, size int64, lead int) (done boo
 			if errors.Is(err, os.ErrDeadlineExceeded) { // its text has addresses of the connection
 				err = fmt.Errorf("it arrives too slowly; want %d bytes a second after %v", pace, grace)
 			}
-			return false, serve.Errorf(serve.InvalidArg, "failed to read the request body: %s", err)
+			return false, inference.Errorf(inference.InvalidArg, "failed to read the request body: %s", err)
 		}
 	}
 	return false, nil
@@ -229,9 +229,9 @@ func parse(text []byte) (jsontext.Value, error) {
 	root, err := jsontext.Parse(text)
 	switch {
 	case errors.Is(err, jsontext.ErrDeep), errors.Is(err, jsontext.ErrMany):
-		return root, serve.Errorf(serve.InvalidArg, "%s", err)
+		return root, inference.Errorf(inference.InvalidArg, "%s", err)
 	case err != nil:
-		return root, serve.Errorf(serve.Internal, "%s", err)
+		return root, inference.Errorf(inference.Internal, "%s", err)
 	}
 	return root, nil
 }
@@ -240,7 +240,7 @@ func parse(text []byte) (jsontext.Value, error) {
 func members(v jsontext.Value) ([]jsontext.Member, error) {
 	all, err := v.Members()
 	if err != nil {
-		return nil, serve.Errorf(serve.Internal, "%s", err)
+		return nil, inference.Errorf(inference.Internal, "%s", err)
 	}
 	return all, nil
 }

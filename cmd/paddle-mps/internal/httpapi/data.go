@@ -5,18 +5,18 @@ import (
 	"math"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
 // elements makes the elements of an input from a JSON array, nested or flat. Numbers of whole types are cut to their size
 // without an error, as in tritonserver.
-func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, error) {
+func (in *inferBody) elements(t *inference.Tensor, data jsontext.Value) ([]byte, error) {
 	switch t.Type {
 	case tensors.FP16, tensors.BF16:
-		return nil, serve.Errorf(serve.InvalidArg, "receiving %s data via JSON is not supported. Please use the binary data format for input %s", t.Type, t.Name)
+		return nil, inference.Errorf(inference.InvalidArg, "receiving %s data via JSON is not supported. Please use the binary data format for input %s", t.Type, t.Name)
 	case tensors.Invalid:
-		return nil, serve.Errorf(serve.InvalidArg, "invalid datatype for input %s", t.Name)
+		return nil, inference.Errorf(inference.InvalidArg, "invalid datatype for input %s", t.Name)
 	}
 	// A single number is no array of one.
 	array, err := data.Array()
@@ -28,7 +28,7 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 	}
 	count, ok := tensors.Count(t.Shape)
 	if !ok {
-		return nil, serve.Errorf(serve.InvalidArg, "invalid shape for input '%s': shape %s causes total element count to exceed maximum size of %d", t.Name, tensors.Text(t.Shape), int64(math.MaxInt64))
+		return nil, inference.Errorf(inference.InvalidArg, "invalid shape for input '%s': shape %s causes total element count to exceed maximum size of %d", t.Name, tensors.Text(t.Shape), int64(math.MaxInt64))
 	}
 	// Each element takes two bytes of text at least, and eight here at most: what is made stays within the limit of the
 	// body times four, and a lying shape makes nothing at all.
@@ -55,18 +55,18 @@ func (in *inference) elements(t *serve.Tensor, data jsontext.Value) ([]byte, err
 }
 
 // tooLarge is the error of an input whose elements have more bytes than an input may have.
-func (in *inference) tooLarge(t *serve.Tensor, size int64) error {
-	return serve.Errorf(serve.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
+func (in *inferBody) tooLarge(t *inference.Tensor, size int64) error {
+	return inference.Errorf(inference.InvalidArg, "JSON input '%s' has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", t.Name, size, in.limit)
 }
 
 // texts makes the elements of an input of BYTES. How many there are is for the model to check, as in tritonserver.
-func (in *inference) texts(t *serve.Tensor, array jsontext.Cursor) ([]byte, error) {
+func (in *inferBody) texts(t *inference.Tensor, array jsontext.Cursor) ([]byte, error) {
 	// Their size is known before they take memory: the text is read twice.
 	size, again := int64(0), array
 	for v, ok := again.Leaf(); ok; v, ok = again.Leaf() {
 		n, err := v.Len()
 		if err != nil {
-			return nil, serve.Errorf(serve.Internal, "Unable to parse JSON bytes array: %s", err)
+			return nil, inference.Errorf(inference.Internal, "Unable to parse JSON bytes array: %s", err)
 		}
 		size += tensors.LengthSize + int64(n)
 	}
@@ -86,8 +86,8 @@ func (in *inference) texts(t *serve.Tensor, array jsontext.Cursor) ([]byte, erro
 
 // errShape is the error of elements that are fewer than the shape says; more are errLong.
 var (
-	errShape = serve.Errorf(serve.Internal, "Failed to parse 'data' field: shape does not match true shape")
-	errLong  = serve.Errorf(serve.Internal, "Unable to parse 'data': Shape does not match true shape of 'data' field")
+	errShape = inference.Errorf(inference.Internal, "Failed to parse 'data' field: shape does not match true shape")
+	errLong  = inference.Errorf(inference.Internal, "Unable to parse 'data': Shape does not match true shape of 'data' field")
 )
 
 // reader reads elements.
@@ -107,7 +107,7 @@ func (r *reader) read(array jsontext.Cursor) error {
 		}
 		r.left--
 		if err := r.element(v); err != nil {
-			return serve.Errorf(serve.Internal, "Unable to parse 'data': %s", err)
+			return inference.Errorf(inference.Internal, "Unable to parse 'data': %s", err)
 		}
 	}
 	return nil

@@ -9,17 +9,17 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
 // lengthHeader is the header with the length of the JSON, where binary tensors follow it.
 const lengthHeader = "Inference-Header-Content-Length"
 
-// inference is a request as it is read, and how its outputs are to be written.
+// inferBody is a request as it is read, and how its outputs are to be written.
 // It lives as long as the request: inputs refer to the buffer of the body, or to memory that was made of its JSON.
-type inference struct {
-	serve.Request
+type inferBody struct {
+	inference.Request
 	binaryByDefault bool
 	binary          []bool  // of Outputs: whether each is to be written in binary form
 	limit           int64   // bytes of inputs that are given as JSON
@@ -55,7 +55,7 @@ func (c *call) infer() error {
 	defer b.free()
 	t := c.traced(received)
 	defer t.End()
-	in := &inference{limit: c.api.MaxInput, body: b, call: c, regions: c.api.Regions}
+	in := &inferBody{limit: c.api.MaxInput, body: b, call: c, regions: c.api.Regions}
 	defer in.release()
 	in.Inputs = b.inputs[:0]
 	in.Model, in.Version, in.Received, in.Trace = c.model, c.version, received, t.Inner()
@@ -63,7 +63,7 @@ func (c *call) infer() error {
 	body := b.bytes[lead:]
 	switch {
 	case header > int64(len(body)):
-		return serve.Errorf(serve.InvalidArg, "inference header size should be in range (0, %d), got: %s", len(body), c.r.Header.Get(lengthHeader))
+		return inference.Errorf(inference.InvalidArg, "inference header size should be in range (0, %d), got: %s", len(body), c.r.Header.Get(lengthHeader))
 	case header == 0 || header < 0 && len(body) == 0:
 		err = c.raw(in, body)
 	case header < 0:
@@ -98,7 +98,7 @@ func (c *call) infer() error {
 }
 
 // Outputs is how many bytes the outputs of a response have.
-func Outputs(r *serve.Response) (bytes int64) {
+func Outputs(r *inference.Response) (bytes int64) {
 	for i := range r.Outputs {
 		bytes += int64(len(r.Outputs[i].Data))
 	}
@@ -106,7 +106,7 @@ func Outputs(r *serve.Response) (bytes int64) {
 }
 
 // takeWork takes room for what a run makes of the inputs besides their data.
-func (in *inference) takeWork() error {
+func (in *inferBody) takeWork() error {
 	for i := range in.Inputs {
 		if err := in.call.take(tensors.Work(in.Inputs[i].Type, in.Inputs[i].Data)); err != nil {
 			return err
@@ -131,18 +131,18 @@ func (c *call) headerLength() (int64, error) {
 	n, err := strconv.ParseInt(digits[:end], 10, 64)
 	switch {
 	case end == 0 || strings.Trim(digits[:end], "+-") == "":
-		return 0, serve.Errorf(serve.InvalidArg, "Unable to parse %s, got: %s", lengthHeader, text)
+		return 0, inference.Errorf(inference.InvalidArg, "Unable to parse %s, got: %s", lengthHeader, text)
 	case err != nil || n > math.MaxInt32 || n < math.MinInt32:
-		return 0, serve.Errorf(serve.InvalidArg, "Unable to parse %s, value is out of range [ %d, %d ], got: %s", lengthHeader, math.MinInt32, math.MaxInt32, text)
+		return 0, inference.Errorf(inference.InvalidArg, "Unable to parse %s, value is out of range [ %d, %d ], got: %s", lengthHeader, math.MinInt32, math.MaxInt32, text)
 	case n < 0:
-		return 0, serve.Errorf(serve.InvalidArg, "inference header size should be in range (0, %d), got: %s", max(c.r.ContentLength, 0), text)
+		return 0, inference.Errorf(inference.InvalidArg, "inference header size should be in range (0, %d), got: %s", max(c.r.ContentLength, 0), text)
 	}
 	return n, nil
 }
 
 // internal is an error about JSON of another form than it should have.
 func internal(what string, err error) error {
-	return serve.Errorf(serve.Internal, "Unable to parse '%s': %s", what, err)
+	return inference.Errorf(inference.Internal, "Unable to parse '%s': %s", what, err)
 }
 
 // text is a member that is a text, and has to be there.
@@ -159,7 +159,7 @@ func text(all []jsontext.Member, name string) (string, error) {
 }
 
 // read reads the JSON of a request, and takes the elements of its inputs from it or from what follows it.
-func (in *inference) read(header, binary []byte, model string) error {
+func (in *inferBody) read(header, binary []byte, model string) error {
 	// Members are looked for by name; their order does not matter.
 	root, err := parse(header)
 	if err != nil {
@@ -193,7 +193,7 @@ func (in *inference) read(header, binary []byte, model string) error {
 	}
 	// What no input asks for is a sign of a wrong length.
 	if len(binary) > 0 {
-		return serve.Errorf(serve.InvalidArg, "unexpected additional input data for model '%s'", model)
+		return inference.Errorf(inference.InvalidArg, "unexpected additional input data for model '%s'", model)
 	}
 	if v, ok := jsontext.Find(all, "outputs"); ok {
 		return in.readOutputs(v)
@@ -203,11 +203,11 @@ func (in *inference) read(header, binary []byte, model string) error {
 
 // readParameters reads the parameters of a request. Those that the server does not know are for models that read them:
 // there are none.
-func (in *inference) readParameters(v jsontext.Value) error {
+func (in *inferBody) readParameters(v jsontext.Value) error {
 	// Parameters have names of the protocol, or are for the model.
 	all, err := v.AppendMembers(in.body.members[1][:0])
 	if err != nil {
-		return serve.Errorf(serve.Internal, "failed to get request params.: %s", err)
+		return inference.Errorf(inference.Internal, "failed to get request params.: %s", err)
 	}
 	for _, p := range all {
 		var number uint64
@@ -228,10 +228,10 @@ func (in *inference) readParameters(v jsontext.Value) error {
 			in.binaryByDefault, err = p.Value.Bool()
 		default:
 			if strings.HasPrefix(p.Name, "triton_") {
-				return serve.Errorf(serve.InvalidArg, "parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified.")
+				return inference.Errorf(inference.InvalidArg, "parameter keys starting with 'triton_' are reserved for Triton usage and should not be specified.")
 			}
 			if k := p.Value.Kind(); k == jsontext.Array || k == jsontext.Object || k == jsontext.Null {
-				return serve.Errorf(serve.InvalidArg, "parameter '%s' has invalid type. It should be either 'int', 'bool', or 'string'.", p.Name)
+				return inference.Errorf(inference.InvalidArg, "parameter '%s' has invalid type. It should be either 'int', 'bool', or 'string'.", p.Name)
 			}
 		}
 		if err != nil {
@@ -242,7 +242,7 @@ func (in *inference) readParameters(v jsontext.Value) error {
 }
 
 // readInput reads one input and returns what is left of the binary part.
-func (in *inference) readInput(v jsontext.Value, binary []byte, model string) (rest []byte, err error) {
+func (in *inferBody) readInput(v jsontext.Value, binary []byte, model string) (rest []byte, err error) {
 	all := in.body.list(1, v)
 	var parameters []jsontext.Member
 	if p, ok := jsontext.Find(all, "parameters"); ok {
@@ -255,7 +255,7 @@ func (in *inference) readInput(v jsontext.Value, binary []byte, model string) (r
 	if err := onlyOne(hasData, hasBinary, hasMemory); err != nil {
 		return nil, err
 	}
-	t := serve.Tensor{}
+	t := inference.Tensor{}
 	if t.Name, err = text(all, "name"); err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (in *inference) readInput(v jsontext.Value, binary []byte, model string) (r
 			return nil, internal("binary_data_size", err)
 		}
 		if n > uint64(len(binary)) {
-			return nil, serve.Errorf(serve.InvalidArg, "unexpected size for input '%s', expecting %d additional bytes for model '%s'", t.Name, n-uint64(len(binary)), model)
+			return nil, inference.Errorf(inference.InvalidArg, "unexpected size for input '%s', expecting %d additional bytes for model '%s'", t.Name, n-uint64(len(binary)), model)
 		}
 		t.Data, binary = binary[:n:n], binary[n:]
 	default:
@@ -315,14 +315,14 @@ func onlyOne(data, binary, memory bool) error {
 	if given = " set" + given; n == 0 {
 		given = " no field is set"
 	}
-	return serve.Errorf(serve.InvalidArg, "Input must set only one of the following fields: 'data', 'binary_data_size' in 'parameters', 'shared_memory_region' in 'parameters'. But%s", given)
+	return inference.Errorf(inference.InvalidArg, "Input must set only one of the following fields: 'data', 'binary_data_size' in 'parameters', 'shared_memory_region' in 'parameters'. But%s", given)
 }
 
 // mostDims is how many dimensions a shape may have: no model has as many, and a body can state millions.
 const mostDims = 1024
 
 // shapeOf reads the shape of an input.
-func (in *inference) shapeOf(all []jsontext.Member) ([]int64, error) {
+func (in *inferBody) shapeOf(all []jsontext.Member) ([]int64, error) {
 	v, ok := jsontext.Find(all, "shape")
 	if !ok {
 		return nil, internal("shape", jsontext.ErrMissing("shape"))
@@ -340,7 +340,7 @@ func (in *inference) shapeOf(all []jsontext.Member) ([]int64, error) {
 			return nil, internal("shape", err)
 		}
 		if len(dims)-start == mostDims {
-			return nil, serve.Errorf(serve.InvalidArg, "the shape of an input has more than %d dimensions", mostDims)
+			return nil, inference.Errorf(inference.InvalidArg, "the shape of an input has more than %d dimensions", mostDims)
 		}
 		dims = append(dims, int64(min(d, math.MaxInt64)))
 	}
@@ -350,7 +350,7 @@ func (in *inference) shapeOf(all []jsontext.Member) ([]int64, error) {
 }
 
 // readOutputs reads which outputs are asked for, and in what form.
-func (in *inference) readOutputs(v jsontext.Value) error {
+func (in *inferBody) readOutputs(v jsontext.Value) error {
 	list, err := v.Array()
 	if err != nil {
 		return internal("outputs", err)
@@ -358,7 +358,7 @@ func (in *inference) readOutputs(v jsontext.Value) error {
 	for e, ok := list.Next(); ok; e, ok = list.Next() {
 		// An output is asked for by its name; parameters say in what form.
 		all := in.body.list(1, e)
-		o := serve.Requested{}
+		o := inference.Requested{}
 		if o.Name, err = text(all, "name"); err != nil {
 			return err
 		}
@@ -372,7 +372,7 @@ func (in *inference) readOutputs(v jsontext.Value) error {
 		if p, ok := jsontext.Find(parameters, "classification"); ok {
 			n, err := p.Uint()
 			if err != nil {
-				return serve.Errorf(serve.Internal, "Unable to set 'classification': %s", err)
+				return inference.Errorf(inference.Internal, "Unable to set 'classification': %s", err)
 			}
 			o.Classes = int(min(n, math.MaxInt32))
 		}
@@ -389,7 +389,7 @@ func (in *inference) readOutputs(v jsontext.Value) error {
 }
 
 // isBinary reports whether an output is to be written in binary form.
-func (in *inference) isBinary(name string) bool {
+func (in *inferBody) isBinary(name string) bool {
 	if in.places[name] != nil {
 		return false
 	}
@@ -404,9 +404,9 @@ func (in *inference) isBinary(name string) bool {
 
 // raw is a body that is the only input, of a batch of one; results are binary.
 // The server knows the shape of the only input.
-func (c *call) raw(in *inference, body []byte) error {
+func (c *call) raw(in *inferBody, body []byte) error {
 	if int64(len(body)) > c.api.MaxInput {
-		return serve.Errorf(serve.InvalidArg, "Raw input has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", len(body), c.api.MaxInput)
+		return inference.Errorf(inference.InvalidArg, "Raw input has a byte_size (%d bytes) that exceeds the maximum allowed value of %d bytes. Use --http-max-input-size to increase the limit.", len(body), c.api.MaxInput)
 	}
 	t, err := c.api.Server.RawInput(c.model, c.version, body)
 	if err != nil {
@@ -417,7 +417,7 @@ func (c *call) raw(in *inference, body []byte) error {
 }
 
 // respond writes the response: JSON, and behind it the outputs in binary form.
-func (c *call) respond(in *inference, r *serve.Response) error {
+func (c *call) respond(in *inferBody, r *inference.Response) error {
 	// The JSON of a response is made in a buffer that is used again.
 	b := buffers.Get().(*buffer)
 	defer b.free()

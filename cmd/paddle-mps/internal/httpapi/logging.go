@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Settings are those of the log, which requests may change.
@@ -56,7 +56,7 @@ func (s *Settings) Change(by func(*Logging) error) (Logging, error) {
 // CheckFormat refuses unknown formats.
 func CheckFormat(format string) error {
 	if format != "default" && format != "ISO8601" && format != "json" {
-		return serve.Errorf(serve.InvalidArg, "invalid argument for log_format, got: %s", format)
+		return inference.Errorf(inference.InvalidArg, "invalid argument for log_format, got: %s", format)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func change(l *Logging, m jsontext.Member) (err error) {
 	switch m.Name {
 	// A client must not choose where the server writes.
 	case "log_file":
-		return serve.Errorf(serve.Unsupported, "log file location can not be updated through network protocol")
+		return inference.Errorf(inference.Unsupported, "log file location can not be updated through network protocol")
 	case "log_info":
 		l.Info, err = m.Value.Bool()
 	case "log_warning":
@@ -113,12 +113,12 @@ func change(l *Logging, m jsontext.Member) (err error) {
 	case "log_format":
 		if l.Format, err = m.Value.String(); err == nil {
 			if CheckFormat(l.Format) != nil { // tritonserver has another code and text here than over gRPC
-				return serve.Errorf(serve.Unavailable, "invalid argument for --log_format, got: %s", l.Format)
+				return inference.Errorf(inference.Unavailable, "invalid argument for --log_format, got: %s", l.Format)
 			}
 		}
 	}
 	if err != nil {
-		return serve.Errorf(serve.Internal, "%s", err)
+		return inference.Errorf(inference.Internal, "%s", err)
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/sharedmemory"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // The extension of system shared memory: its paths, and inputs and outputs that are in regions.
@@ -24,7 +24,7 @@ func (c *call) systemMemoryRegister() error {
 		return err
 	}
 	if c.region == "" {
-		return serve.Errorf(serve.InvalidArg, "'region name' is necessary to register system shared memory region")
+		return inference.Errorf(inference.InvalidArg, "'region name' is necessary to register system shared memory region")
 	}
 	// The order of checks is tritonserver's: key, offset, size, and only then the key itself.
 	given, err := c.object()
@@ -33,23 +33,23 @@ func (c *call) systemMemoryRegister() error {
 	}
 	v, ok := jsontext.Find(given, "key")
 	if !ok {
-		return serve.Errorf(serve.InvalidArg, "Shared memory register request has no 'key' field")
+		return inference.Errorf(inference.InvalidArg, "Shared memory register request has no 'key' field")
 	}
 	key, err := v.String()
 	if err != nil {
-		return serve.Errorf(serve.Internal, "%s", err)
+		return inference.Errorf(inference.Internal, "%s", err)
 	}
 	var offset, size uint64
 	if v, ok := jsontext.Find(given, "offset"); ok {
 		if offset, err = v.Uint(); err != nil {
-			return serve.Errorf(serve.Internal, "%s", err)
+			return inference.Errorf(inference.Internal, "%s", err)
 		}
 	}
 	if v, ok = jsontext.Find(given, "byte_size"); !ok {
-		return serve.Errorf(serve.InvalidArg, "Shared memory register request has no 'byte_size' field")
+		return inference.Errorf(inference.InvalidArg, "Shared memory register request has no 'byte_size' field")
 	}
 	if size, err = v.Uint(); err != nil {
-		return serve.Errorf(serve.Internal, "%s", err)
+		return inference.Errorf(inference.Internal, "%s", err)
 	}
 	if err := c.api.Regions.Register(c.region, key, offset, size); err != nil {
 		return err
@@ -95,7 +95,7 @@ func placeNumber(parameters []jsontext.Member, name string) (uint64, error) {
 
 // sharedInput is a copy of an input that is in shared memory. Those of one request together are bounded as a body is,
 // and count against the room of all requests.
-func (in *inference) sharedInput(p sharedmemory.Place) ([]byte, error) {
+func (in *inferBody) sharedInput(p sharedmemory.Place) ([]byte, error) {
 	// The copy is the request's own: what the owner of the object does from here on changes nothing.
 	h, err := in.regions.Hold(p)
 	if err != nil {
@@ -108,20 +108,20 @@ func (in *inference) sharedInput(p sharedmemory.Place) ([]byte, error) {
 }
 
 // sharedOutput notes the place of an output, whose region is held until the request is answered.
-func (in *inference) sharedOutput(name string, parameters []jsontext.Member) error {
+func (in *inferBody) sharedOutput(name string, parameters []jsontext.Member) error {
 	p, is, err := placeOf(parameters)
 	if err != nil || !is {
 		return err
 	}
 	// Classes are texts that are made of the elements: they have no size that a client could know.
 	if _, both := jsontext.Find(parameters, "classification"); both {
-		return serve.Errorf(serve.InvalidArg, "Output can't set both 'shared_memory_region' and 'classification'")
+		return inference.Errorf(inference.InvalidArg, "Output can't set both 'shared_memory_region' and 'classification'")
 	}
 	if v, both := jsontext.Find(parameters, "binary_data"); both {
 		if binary, err := v.Bool(); err != nil {
-			return serve.Errorf(serve.Internal, "Unable to set 'binary_data': %s", err)
+			return inference.Errorf(inference.Internal, "Unable to set 'binary_data': %s", err)
 		} else if binary {
-			return serve.Errorf(serve.InvalidArg, "Output can't set both 'shared_memory_region' and 'binary_data'")
+			return inference.Errorf(inference.InvalidArg, "Output can't set both 'shared_memory_region' and 'binary_data'")
 		}
 	}
 	h, err := in.regions.Hold(p)
@@ -140,7 +140,7 @@ func (in *inference) sharedOutput(name string, parameters []jsontext.Member) err
 }
 
 // place copies the outputs that belong there into shared memory.
-func (in *inference) place(r *serve.Response) error {
+func (in *inferBody) place(r *inference.Response) error {
 	// The sizes are known now; a place that is too small is an error of the server, as in tritonserver.
 	for i := range r.Outputs {
 		t := &r.Outputs[i]
@@ -154,7 +154,7 @@ func (in *inference) place(r *serve.Response) error {
 }
 
 // release ends the holds of regions.
-func (in *inference) release() {
+func (in *inferBody) release() {
 	for _, h := range in.places {
 		h.Release()
 	}

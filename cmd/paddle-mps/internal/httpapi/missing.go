@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // What the server lacks is refused with what it is, and lists of it are empty.
@@ -10,14 +10,14 @@ import (
 // tritonserver answers the same where no region is registered: clients that only look are served.
 func (c *call) cudaMemoryStatus() error {
 	if c.region != "" {
-		return serve.Errorf(serve.NotFound, "Unable to find cuda shared memory region: '%s'", c.region)
+		return inference.Errorf(inference.NotFound, "Unable to find cuda shared memory region: '%s'", c.region)
 	}
 	return c.reply([]any{})
 }
 
 // cudaMemoryRegister would register a region.
 func (c *call) cudaMemoryRegister() error {
-	return serve.Errorf(serve.Unsupported, "CUDA shared memory is not supported by this server")
+	return inference.Errorf(inference.Unsupported, "CUDA shared memory is not supported by this server")
 }
 
 // cudaMemoryUnregister forgets regions: there are none.

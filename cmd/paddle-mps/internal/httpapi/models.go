@@ -7,7 +7,9 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/modelconfig"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // live answers whether the server runs. tritonserver's body is empty; clients of KServe read this one.
@@ -72,9 +74,9 @@ func (c *call) statistics() error {
 		return err
 	}
 	// Only what the protocol shows: the rest is for metrics.
-	all := make([]serve.Statistics, len(counts))
+	all := make([]statistics.Totals, len(counts))
 	for i := range counts {
-		all[i] = counts[i].Statistics
+		all[i] = counts[i].Totals
 	}
 	return c.reply(map[string]any{"model_stats": all})
 }
@@ -89,7 +91,7 @@ func (c *call) index() error {
 	ready := false
 	if v, ok := jsontext.Find(given, "ready"); ok {
 		if ready, err = v.Bool(); err != nil {
-			return serve.Errorf(serve.InvalidArg, "Invalid value for 'ready': expected a boolean")
+			return inference.Errorf(inference.InvalidArg, "Invalid value for 'ready': expected a boolean")
 		}
 	}
 	// The answer is a list and no object, as in tritonserver.
@@ -125,7 +127,7 @@ func (c *call) load() error {
 	for _, p := range given {
 		text, err := p.Value.String()
 		if err != nil {
-			return serve.Errorf(serve.Internal, "%s", err)
+			return inference.Errorf(inference.Internal, "%s", err)
 		}
 		path, isFile := strings.CutPrefix(p.Name, "file:")
 		switch {
@@ -136,14 +138,14 @@ func (c *call) load() error {
 		case isFile:
 			data, err := base64.StdEncoding.DecodeString(text)
 			if err != nil {
-				return serve.Errorf(serve.InvalidArg, "failed to decode base64 of parameter '%s'", p.Name)
+				return inference.Errorf(inference.InvalidArg, "failed to decode base64 of parameter '%s'", p.Name)
 			}
 			if o.Files == nil {
 				o.Files = map[string][]byte{}
 			}
 			o.Files[path] = data
 		default:
-			return serve.Errorf(serve.Internal, "unexpected error on creating Triton parameter")
+			return inference.Errorf(inference.Internal, "unexpected error on creating Triton parameter")
 		}
 	}
 	if err := c.api.Server.Load(c.model, o); err != nil {
@@ -164,7 +166,7 @@ func (c *call) unload() error {
 	dependents := false
 	if v, ok := jsontext.Find(given, "unload_dependents"); ok {
 		if dependents, err = v.Bool(); err != nil {
-			return serve.Errorf(serve.Internal, "Unable to parse 'unload_dependents': %s", err)
+			return inference.Errorf(inference.Internal, "Unable to parse 'unload_dependents': %s", err)
 		}
 	}
 	if err := c.api.Server.Unload(c.model, dependents); err != nil {
@@ -175,5 +177,5 @@ func (c *call) unload() error {
 
 // generate is the extension for language models, which is not there.
 func (c *call) generate() error {
-	return serve.Errorf(serve.Unsupported, "the generate extension is not supported")
+	return inference.Errorf(inference.Unsupported, "the generate extension is not supported")
 }

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
 // appendResponse appends the JSON of a response.
-func (in *inference) appendResponse(to []byte, r *serve.Response) ([]byte, error) {
+func (in *inferBody) appendResponse(to []byte, r *inference.Response) ([]byte, error) {
 	// The order of members is tritonserver's.
 	to = append(to, '{')
 	if r.ID != "" {
@@ -33,7 +33,7 @@ func (in *inference) appendResponse(to []byte, r *serve.Response) ([]byte, error
 }
 
 // appendOutput appends one output, with its elements or the size of its binary form.
-func (in *inference) appendOutput(to []byte, t *serve.Tensor) ([]byte, error) {
+func (in *inferBody) appendOutput(to []byte, t *inference.Tensor) ([]byte, error) {
 	to = appendText(append(to, `{"name":`...), t.Name)
 	to = append(append(append(to, `,"datatype":"`...), t.Type.String()...), `","shape":`...)
 	to = appendShape(to, t.Shape)
@@ -61,9 +61,9 @@ func appendShape(to []byte, shape []int64) []byte {
 }
 
 // appendElements appends the elements of a tensor with commas between.
-func appendElements(to []byte, t *serve.Tensor) ([]byte, error) {
+func appendElements(to []byte, t *inference.Tensor) ([]byte, error) {
 	if t.Type == tensors.FP16 || t.Type == tensors.BF16 {
-		return to, serve.Errorf(serve.InvalidArg, "sending %s data via JSON is not supported. Please use the binary data format for output", t.Type)
+		return to, inference.Errorf(inference.InvalidArg, "sending %s data via JSON is not supported. Please use the binary data format for output", t.Type)
 	}
 	// Elements are written flat, whatever the shape is.
 	start := len(to)
@@ -75,7 +75,7 @@ func appendElements(to []byte, t *serve.Tensor) ([]byte, error) {
 		if t.Type == tensors.Bytes {
 			text, rest, ok := tensors.NextElement(data)
 			if !ok {
-				return to, serve.Errorf(serve.Internal, "output tensor shape does not match size of output for '%s'", t.Name)
+				return to, inference.Errorf(inference.Internal, "output tensor shape does not match size of output for '%s'", t.Name)
 			}
 			to, data = appendString(to, text), rest
 			continue

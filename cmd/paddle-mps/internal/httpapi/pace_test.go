@@ -21,6 +21,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -114,7 +115,7 @@ func TestDeepArrays(t *testing.T) {
 		best := time.Hour
 		for range 10 {
 			start := time.Now()
-			_, err := (&inference{limit: 1 << 30, call: &call{api: &API{}}}).elements(&serve.Tensor{Type: tensors.Int8, Shape: []int64{count}}, data)
+			_, err := (&inferBody{limit: 1 << 30, call: &call{api: &API{}}}).elements(&inference.Tensor{Type: tensors.Int8, Shape: []int64{count}}, data)
 			require.NoError(t, err)
 			best = min(best, time.Since(start))
 		}

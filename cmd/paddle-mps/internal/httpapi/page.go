@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/place"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // The page at / shows what the server does, live. It is one file with no resources of others; once a second it asks for
@@ -105,7 +106,7 @@ func (c *call) status() error {
 		answer.Models = append(answer.Models, m)
 	}
 	for i := range len(serve.Count{}.Latency) {
-		answer.Bounds = append(answer.Bounds, float64(serve.LatencyBound(i))/1e6)
+		answer.Bounds = append(answer.Bounds, float64(statistics.Bound(i))/1e6)
 	}
 	c.w.Header().Set("Cache-Control", "no-store")
 	return c.reply(answer)

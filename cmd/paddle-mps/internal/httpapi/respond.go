@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // statuses are the status codes of errors.
-var statuses = map[serve.Code]int{
-	serve.Internal: http.StatusInternalServerError, serve.NotFound: http.StatusNotFound,
-	serve.Unavailable: http.StatusServiceUnavailable, serve.Unsupported: http.StatusNotImplemented,
+var statuses = map[inference.Code]int{
+	inference.Internal: http.StatusInternalServerError, inference.NotFound: http.StatusNotFound,
+	inference.Unavailable: http.StatusServiceUnavailable, inference.Unsupported: http.StatusNotImplemented,
 }
 
 // The values of headers, made once: a header that is set by key takes no allocation.
@@ -27,7 +27,7 @@ func (c *call) refuse(err error) {
 		return
 	}
 	// Every error has a code; what is unknown is a bad request, as in tritonserver.
-	e := serve.From(err)
+	e := inference.From(err)
 	status, ok := statuses[e.Code]
 	if !ok {
 		status = http.StatusBadRequest

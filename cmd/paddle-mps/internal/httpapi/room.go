@@ -3,7 +3,7 @@ package httpapi
 import (
 	"sync/atomic"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Room bounds the memory of the bodies and outputs of all requests together, of both protocols. A limit for each request alone says
@@ -27,7 +27,7 @@ func (r *Room) Take(bytes int64) error {
 	if bytes <= r.bound && r.reclaim != nil && r.reclaim(max(r.bound/share, leastShare)) && r.add(bytes) {
 		return nil
 	}
-	return serve.Errorf(serve.Unavailable, "Exceeds maximum memory of %d bytes for all requests together. Try again, or use --total-max-input-size to increase the limit.", r.bound)
+	return inference.Errorf(inference.Unavailable, "Exceeds maximum memory of %d bytes for all requests together. Try again, or use --total-max-input-size to increase the limit.", r.bound)
 }
 
 // add takes bytes if there is room for them.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // traced is the trace of the request, whose body is there; nil where it has none.
@@ -37,10 +37,10 @@ func (c *call) trace() error {
 	}
 	// Messages and their order are those of tritonserver.
 	if c.model != "" && c.api.Server.Serves(c.model, -1) != nil {
-		return serve.Errorf(serve.InvalidArg, "Request for unknown model : %s", c.model)
+		return inference.Errorf(inference.InvalidArg, "Request for unknown model : %s", c.model)
 	}
 	if c.api.Traces == nil {
-		return serve.Errorf(serve.Unavailable, "the server does not support tracing")
+		return inference.Errorf(inference.Unavailable, "the server does not support tracing")
 	}
 	if c.r.Method == http.MethodPost {
 		given, err := c.object()
@@ -84,11 +84,11 @@ func updateOf(given []jsontext.Member) (*traces.Update, error) {
 				continue
 			}
 			if name == "trace_file" {
-				return nil, serve.Errorf(serve.Unsupported, "trace file location can not be updated through network protocol")
+				return nil, inference.Errorf(inference.Unsupported, "trace file location can not be updated through network protocol")
 			}
 			texts, err := textsOf(name, m.Value)
 			if err != nil {
-				return nil, serve.Errorf(serve.Internal, "%s", err)
+				return nil, inference.Errorf(inference.Internal, "%s", err)
 			}
 			// A list without levels changes nothing; null clears the setting.
 			if len(texts) == 0 && m.Value.Kind() != jsontext.Null {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // patient bounds the time that a client may take to read a response of a size. Each response sets it anew: a small one waits
@@ -21,7 +21,7 @@ func (c *call) patient(size int64) {
 }
 
 // writeParts writes the JSON of a response and its outputs in binary form.
-func (in *inference) writeParts(w io.Writer, text []byte, r *serve.Response) error {
+func (in *inferBody) writeParts(w io.Writer, text []byte, r *inference.Response) error {
 	if _, err := w.Write(text); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (in *inference) writeParts(w io.Writer, text []byte, r *serve.Response) err
 }
 
 // compressed writes a response with an encoding.
-func (c *call) compressed(encoding string, in *inference, text []byte, r *serve.Response) error {
+func (c *call) compressed(encoding string, in *inferBody, text []byte, r *inference.Response) error {
 	// The length of what is compressed is not known, so that the response comes in chunks.
 	c.w.Header()["Content-Encoding"] = []string{encoding}
 	c.w.WriteHeader(http.StatusOK)

@@ -31,6 +31,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/place"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // Config is what the metrics are of.
@@ -85,7 +86,7 @@ type metric struct {
 }
 
 // microseconds are those of a duration.
-func microseconds(d serve.Duration) float64 { return float64(d.NS / 1000) }
+func microseconds(d statistics.Duration) float64 { return float64(d.NS / 1000) }
 
 // perVersion are the metrics of each version.
 var perVersion = []metric{
@@ -177,7 +178,7 @@ func (m *models) Collect(to chan<- prometheus.Metric) {
 		// All reasons are there from the start, at 0: a rate over a counter that appears later would miss its first count.
 		failures := prometheus.NewDesc("nv_inference_request_failure", "Number of failed inference requests, all batch sizes", append(names, "reason"), nil)
 		for reason, n := range c.Failures {
-			to <- prometheus.MustNewConstMetric(failures, prometheus.CounterValue, float64(n), append(values[:len(values):len(values)], serve.Reasons[reason])...)
+			to <- prometheus.MustNewConstMetric(failures, prometheus.CounterValue, float64(n), append(values[:len(values):len(values)], statistics.Reasons[reason])...)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 	"github.com/paddle-mps/paddle-mps/serve/tensors"
 )
 
@@ -41,7 +42,7 @@ func served(t *testing.T, config string) (*serve.Server, func() string) {
 
 // ask sends a request of a number of items to the model.
 func ask(s *serve.Server, items int64) error {
-	_, err := s.Infer(context.Background(), &serve.Request{Model: "m", Version: -1, Inputs: []serve.Tensor{
+	_, err := s.Infer(context.Background(), &inference.Request{Model: "m", Version: -1, Inputs: []inference.Tensor{
 		{Name: "x", Type: tensors.FP32, Shape: []int64{items, 2}, Data: make([]byte, items*8)},
 	}})
 	return err

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // Summaries are the quantiles of durations, over the last minute as in tritonserver. They are the one thing that is counted
@@ -55,7 +56,7 @@ func (s *Summaries) Observe(v *serve.Version, what serve.Observed, took time.Dur
 	c := v.Config()
 	// A summary of requests without those of the cache would mislead: tritonserver has none then.
 	s.of(&serve.Count{
-		Statistics: serve.Statistics{Name: c.Name, Version: strconv.FormatInt(v.Number(), 10)}, Tags: c.MetricTags, Load: v.Load(),
+		Totals: statistics.Totals{Name: c.Name, Version: strconv.FormatInt(v.Number(), 10)}, Tags: c.MetricTags, Load: v.Load(),
 	})[what].Observe(float64(max(took, 0) / time.Microsecond))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/statistics"
 )
 
 // TestQuantiles: what is no list of quantiles is refused.
@@ -32,8 +33,8 @@ func TestVersionsThatAreGone(t *testing.T) {
 		s.collect(counts, to)
 		return len(to)
 	}
-	plain := serve.Count{Statistics: serve.Statistics{Name: "m", Version: "1"}, Load: 1}
-	cached := serve.Count{Statistics: serve.Statistics{Name: "c", Version: "1"}, Load: 2, Cached: true}
+	plain := serve.Count{Totals: statistics.Totals{Name: "m", Version: "1"}, Load: 1}
+	cached := serve.Count{Totals: statistics.Totals{Name: "c", Version: "1"}, Load: 2, Cached: true}
 	require.Equal(t, 5+6, sent(plain, cached))
 	require.Len(t, s.all, 2)
 	require.Equal(t, 5, sent(plain))

@@ -22,7 +22,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // most is the number of regions. Each has a descriptor.
@@ -32,7 +32,7 @@ const most = 4096
 const reserved = "triton_python_backend_shm_region_"
 
 // errDisabled is the error of a server that was not started with --allow-client-shm.
-var errDisabled = serve.Errorf(serve.Unsupported, "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.")
+var errDisabled = inference.Errorf(inference.Unsupported, "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.")
 
 // Status describes a region to clients.
 type Status struct {
@@ -88,7 +88,7 @@ func (s *Regions) Register(name, key string, offset, size uint64) error {
 		return err
 	}
 	if name == "" {
-		return serve.Errorf(serve.InvalidArg, "'region name' is necessary to register system shared memory region")
+		return inference.Errorf(inference.InvalidArg, "'region name' is necessary to register system shared memory region")
 	}
 	if err := checkKey(name, key); err != nil {
 		return err
@@ -96,14 +96,14 @@ func (s *Regions) Register(name, key string, offset, size uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, has := s.all[name]; has {
-		return serve.Errorf(serve.AlreadyExists, "shared memory region '%s' already in manager", name)
+		return inference.Errorf(inference.AlreadyExists, "shared memory region '%s' already in manager", name)
 	}
 	if len(s.all) >= most {
-		return serve.Errorf(serve.Unavailable, "failed to register shared memory region '%s': there are %d already", name, most)
+		return inference.Errorf(inference.Unavailable, "failed to register shared memory region '%s': there are %d already", name, most)
 	}
 	o, err := open(key)
 	if err != nil {
-		return serve.Errorf(serve.Internal, "Unable to open shared memory region: '%s'", key)
+		return inference.Errorf(inference.Internal, "Unable to open shared memory region: '%s'", key)
 	}
 	r := &region{Status: Status{name, key, offset, size}, object: o}
 	r.users.Add(1)
@@ -111,13 +111,13 @@ func (s *Regions) Register(name, key string, offset, size uint64) error {
 	switch has, err := o.size(); {
 	case err != nil:
 		r.release()
-		return serve.Errorf(serve.Internal, "Invalid shared memory region: '%s'", key)
+		return inference.Errorf(inference.Internal, "Invalid shared memory region: '%s'", key)
 	case offset > uint64(has) || size > uint64(has)-offset:
 		r.release()
-		return serve.Errorf(serve.InvalidArg, "failed to register shared memory region '%s': invalid args", name)
+		return inference.Errorf(inference.InvalidArg, "failed to register shared memory region '%s': invalid args", name)
 	case size == 0: // the text is what mmap says in tritonserver
 		r.release()
-		return serve.Errorf(serve.InvalidArg, "failed to register shared memory region '%s': unable to process address spaceInvalid argument", name)
+		return inference.Errorf(inference.InvalidArg, "failed to register shared memory region '%s': unable to process address spaceInvalid argument", name)
 	}
 	s.all[name] = r
 	return nil
@@ -128,12 +128,12 @@ func checkKey(name, key string) error {
 	bare := strings.TrimLeft(key, "/")
 	switch {
 	case bare == "":
-		return serve.Errorf(serve.InvalidArg, "cannot register shared memory region '%s' - invalid shm key '%s'", name, key)
+		return inference.Errorf(inference.InvalidArg, "cannot register shared memory region '%s' - invalid shm key '%s'", name, key)
 	case strings.HasPrefix(bare, reserved):
-		return serve.Errorf(serve.InvalidArg, "cannot register shared memory region '%s' with key '%s' as the key contains the reserved prefix '%s'", name, key, reserved)
+		return inference.Errorf(inference.InvalidArg, "cannot register shared memory region '%s' with key '%s' as the key contains the reserved prefix '%s'", name, key, reserved)
 	// shm_open takes one name, and the system joins it to a folder.
 	case strings.ContainsAny(bare, "/\x00") || bare == "." || bare == "..":
-		return serve.Errorf(serve.Internal, "Unable to open shared memory region: '%s'", key)
+		return inference.Errorf(inference.Internal, "Unable to open shared memory region: '%s'", key)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (s *Regions) List(name string) ([]Status, error) {
 		}
 	}
 	if name != "" && len(all) == 0 {
-		return nil, serve.Errorf(serve.NotFound, "Unable to find system shared memory region: '%s'", name)
+		return nil, inference.Errorf(inference.NotFound, "Unable to find system shared memory region: '%s'", name)
 	}
 	slices.SortFunc(all, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
@@ -201,13 +201,13 @@ func (s *Regions) Hold(p Place) (*Held, error) {
 	r := s.all[p.Region]
 	switch {
 	case r == nil:
-		return nil, serve.Errorf(serve.NotFound, "Unable to find shared memory region: '%s'", p.Region)
+		return nil, inference.Errorf(inference.NotFound, "Unable to find shared memory region: '%s'", p.Region)
 	case p.Offset >= r.Size:
-		return nil, serve.Errorf(serve.InvalidArg, "Invalid offset for shared memory region: '%s'", p.Region)
+		return nil, inference.Errorf(inference.InvalidArg, "Invalid offset for shared memory region: '%s'", p.Region)
 	case p.Size > math.MaxUint64-p.Offset:
-		return nil, serve.Errorf(serve.InvalidArg, "Integer overflow detected: byte_size (%d) + offset (%d) exceeds maximum value (%d) for region '%s'", p.Size, p.Offset, uint64(math.MaxUint64), p.Region)
+		return nil, inference.Errorf(inference.InvalidArg, "Integer overflow detected: byte_size (%d) + offset (%d) exceeds maximum value (%d) for region '%s'", p.Size, p.Offset, uint64(math.MaxUint64), p.Region)
 	case p.Offset+p.Size > r.Size:
-		return nil, serve.Errorf(serve.InvalidArg, "Invalid offset + byte size for shared memory region: '%s'", p.Region)
+		return nil, inference.Errorf(inference.InvalidArg, "Invalid offset + byte size for shared memory region: '%s'", p.Region)
 	}
 	r.users.Add(1)
 	return &Held{p, r}, nil
@@ -229,13 +229,13 @@ func (h *Held) within(size int) error {
 
 // gone is the error of an object that is smaller than it was when it was registered.
 func (h *Held) gone() error {
-	return serve.Errorf(serve.InvalidArg, "shared memory region '%s' is no longer backed by object '%s', which has been truncated", h.Region, h.region.Key)
+	return inference.Errorf(inference.InvalidArg, "shared memory region '%s' is no longer backed by object '%s', which has been truncated", h.Region, h.region.Key)
 }
 
 // Read is a copy of the place, which has at most limit bytes. take is called before memory is taken for it, and may refuse.
 func (h *Held) Read(limit int64, take func(bytes int64) error) ([]byte, error) {
 	if h.Size > uint64(max(limit, 0)) {
-		return nil, serve.Errorf(serve.InvalidArg, "input of %d bytes in shared memory region '%s' exceeds the maximum allowed input size, of which %d bytes are left", h.Size, h.Region, limit)
+		return nil, inference.Errorf(inference.InvalidArg, "input of %d bytes in shared memory region '%s' exceeds the maximum allowed input size, of which %d bytes are left", h.Size, h.Region, limit)
 	}
 	// Memory is taken after the object is known to have so much.
 	if err := h.within(int(h.Size)); err != nil {
@@ -254,7 +254,7 @@ func (h *Held) Read(limit int64, take func(bytes int64) error) ([]byte, error) {
 // Write copies an output to the place.
 func (h *Held) Write(output string, data []byte) error {
 	if uint64(len(data)) > h.Size {
-		return serve.Errorf(serve.Internal, "shared memory size specified with the request for output '%s' (%d bytes) should be at least %d bytes to hold the results", output, h.Size, len(data))
+		return inference.Errorf(inference.Internal, "shared memory size specified with the request for output '%s' (%d bytes) should be at least %d bytes to hold the results", output, h.Size, len(data))
 	}
 	// A write behind the end would make the object longer, in place of an error.
 	if err := h.within(len(data)); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // made makes an object of a size and returns its key.
@@ -37,25 +37,25 @@ func TestRegister(t *testing.T) {
 	for _, c := range []struct {
 		name, key    string
 		offset, size uint64
-		code         serve.Code
+		code         inference.Code
 		want         string
 	}{
-		{"a", key, 0, 1, serve.AlreadyExists, "shared memory region 'a' already in manager"},
-		{"b", key, 11, 90, serve.InvalidArg, "failed to register shared memory region 'b': invalid args"},
-		{"b", key, math.MaxUint64, 2, serve.InvalidArg, "failed to register shared memory region 'b': invalid args"},
-		{"b", key, 2, math.MaxUint64, serve.InvalidArg, "failed to register shared memory region 'b': invalid args"},
-		{"b", key, 0, 0, serve.InvalidArg, "failed to register shared memory region 'b': unable to process address spaceInvalid argument"},
-		{"b", "/none", 0, 1, serve.Internal, "Unable to open shared memory region: '/none'"},
-		{"b", "//", 0, 1, serve.InvalidArg, "cannot register shared memory region 'b' - invalid shm key '//'"},
-		{"b", "", 0, 1, serve.InvalidArg, "cannot register shared memory region 'b' - invalid shm key ''"},
-		{"b", "/../../etc/passwd", 0, 1, serve.Internal, "Unable to open shared memory region: '/../../etc/passwd'"},
-		{"b", "..", 0, 1, serve.Internal, "Unable to open shared memory region: '..'"},
-		{"b", "/" + reserved + "1", 0, 1, serve.InvalidArg, "cannot register shared memory region 'b' with key '/" + reserved + "1' as the key contains the reserved prefix '" + reserved + "'"},
-		{"", key, 0, 1, serve.InvalidArg, "'region name' is necessary to register system shared memory region"},
+		{"a", key, 0, 1, inference.AlreadyExists, "shared memory region 'a' already in manager"},
+		{"b", key, 11, 90, inference.InvalidArg, "failed to register shared memory region 'b': invalid args"},
+		{"b", key, math.MaxUint64, 2, inference.InvalidArg, "failed to register shared memory region 'b': invalid args"},
+		{"b", key, 2, math.MaxUint64, inference.InvalidArg, "failed to register shared memory region 'b': invalid args"},
+		{"b", key, 0, 0, inference.InvalidArg, "failed to register shared memory region 'b': unable to process address spaceInvalid argument"},
+		{"b", "/none", 0, 1, inference.Internal, "Unable to open shared memory region: '/none'"},
+		{"b", "//", 0, 1, inference.InvalidArg, "cannot register shared memory region 'b' - invalid shm key '//'"},
+		{"b", "", 0, 1, inference.InvalidArg, "cannot register shared memory region 'b' - invalid shm key ''"},
+		{"b", "/../../etc/passwd", 0, 1, inference.Internal, "Unable to open shared memory region: '/../../etc/passwd'"},
+		{"b", "..", 0, 1, inference.Internal, "Unable to open shared memory region: '..'"},
+		{"b", "/" + reserved + "1", 0, 1, inference.InvalidArg, "cannot register shared memory region 'b' with key '/" + reserved + "1' as the key contains the reserved prefix '" + reserved + "'"},
+		{"", key, 0, 1, inference.InvalidArg, "'region name' is necessary to register system shared memory region"},
 	} {
 		err := s.Register(c.name, c.key, c.offset, c.size)
 		require.EqualError(t, err, c.want)
-		require.Equal(t, c.code, serve.From(err).Code)
+		require.Equal(t, c.code, inference.From(err).Code)
 	}
 	all, err := s.List("")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Bounds of the text that a setting holds before it is written. tritonserver holds all until it ends.
@@ -137,7 +137,7 @@ func (r *Request) append(to []byte) []byte {
 }
 
 // appendSteps appends the traces of the steps of an ensemble.
-func (r *Request) appendSteps(to []byte, start int, parent uint64, t *serve.Trace) []byte {
+func (r *Request) appendSteps(to []byte, start int, parent uint64, t *inference.Trace) []byte {
 	for _, s := range t.Steps() {
 		if s.Started.IsZero() {
 			continue // the model refused it
@@ -156,7 +156,7 @@ func (r *Request) appendSteps(to []byte, start int, parent uint64, t *serve.Trac
 const requestStart = "REQUEST_START"
 
 // of are the moments of a model, in their order.
-func of(t *serve.Trace) []stamp {
+func of(t *inference.Trace) []stamp {
 	all := []stamp{{requestStart, t.Started}, {"QUEUE_START", t.Times.Queued}}
 	if !t.Times.Start.IsZero() {
 		all = append(all, compute(t)...)
@@ -165,7 +165,7 @@ func of(t *serve.Trace) []stamp {
 }
 
 // compute are the moments of an execution.
-func compute(t *serve.Trace) []stamp {
+func compute(t *inference.Trace) []stamp {
 	m := &t.Times
 	return []stamp{{"COMPUTE_START", m.Start}, {"COMPUTE_INPUT_END", m.Inputs}, {"COMPUTE_OUTPUT_START", m.Outputs}, {"COMPUTE_END", m.End}}
 }
@@ -182,7 +182,7 @@ func appendStamp(to []byte, start int, id uint64, m stamp) []byte {
 }
 
 // appendModel appends the object with the model.
-func appendModel(to []byte, start int, id, parent uint64, t *serve.Trace) []byte {
+func appendModel(to []byte, start int, id, parent uint64, t *inference.Trace) []byte {
 	to = fmt.Appendf(comma(to, start), `{"id":%d,"model_name":%s,"model_version":%d`, id, quoted(t.Model), t.Version)
 	if t.ID != "" {
 		to = fmt.Appendf(to, `,"request_id":%s`, quoted(t.ID))

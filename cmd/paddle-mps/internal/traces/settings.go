@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Level is what is traced.
@@ -180,7 +180,7 @@ func (t *Tracer) update(model string, u *Update) (old []*setting, err error) {
 	// What could trace nothing is refused, unless it turns traces off: an operator may prepare the other settings first.
 	s := newSetting(t, values, given)
 	if reason := s.invalid(); reason != "" && values.Level != LevelOff {
-		return nil, serve.Errorf(serve.InvalidArg, "Attempting to set invalid trace setting :%s", reason)
+		return nil, inference.Errorf(inference.InvalidArg, "Attempting to set invalid trace setting :%s", reason)
 	}
 	if now != nil {
 		old = append(old, now)
@@ -216,7 +216,7 @@ func (t *Tracer) switchOn() {
 
 // MemberError is the error of a value that the API cannot read; what is its name.
 func MemberError(name, got string) error {
-	return serve.Errorf(serve.InvalidArg, "Unable to parse '%s', got: %s", name, got)
+	return inference.Errorf(inference.InvalidArg, "Unable to parse '%s', got: %s", name, got)
 }
 
 // Set sets a value by its name in the API. texts are its value: one text, or several for levels; none clear it. separator is
@@ -230,7 +230,7 @@ func (u *Update) Set(name string, texts []string, separator string) error {
 		return u.setLevels(texts)
 	}
 	if len(texts) > 1 {
-		return serve.Errorf(serve.InvalidArg, "expect only 1 value for '%s'", name)
+		return inference.Errorf(inference.InvalidArg, "expect only 1 value for '%s'", name)
 	}
 	n, err := leading(name, texts[0])
 	if err != nil {
@@ -247,7 +247,7 @@ func (u *Update) Set(name string, texts []string, separator string) error {
 		u.Frequency = &unsigned
 	case "trace_count":
 		if n < -1 {
-			return serve.Errorf(serve.InvalidArg, "Unable to parse 'trace_count'. Expecting value >= -1, got:%s%s", separator, texts[0])
+			return inference.Errorf(inference.InvalidArg, "Unable to parse 'trace_count'. Expecting value >= -1, got:%s%s", separator, texts[0])
 		}
 		u.Count = &n
 	}
@@ -275,7 +275,7 @@ func (u *Update) setLevels(words []string) error {
 		switch word {
 		case "OFF":
 			if level = LevelOff; len(words) > 1 {
-				return serve.Errorf(serve.InvalidArg, "Expect only one trace level 'OFF' is specified")
+				return inference.Errorf(inference.InvalidArg, "Expect only one trace level 'OFF' is specified")
 			}
 		case "TENSORS":
 			return errTensors()
@@ -290,7 +290,7 @@ func (u *Update) setLevels(words []string) error {
 
 // errTensors is the error of a level that the server lacks.
 func errTensors() error {
-	return serve.Errorf(serve.Unsupported, "trace level 'TENSORS' is not supported by this server: it would write the data of clients into a file")
+	return inference.Errorf(inference.Unsupported, "trace level 'TENSORS' is not supported by this server: it would write the data of clients into a file")
 }
 
 // ranges are those that the messages of tritonserver name.
@@ -312,7 +312,7 @@ func leading(name, text string) (int32, error) {
 	}
 	n, err := strconv.ParseInt(digits[:end], 10, 64)
 	if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
-		return 0, serve.Errorf(serve.InvalidArg, "Unable to parse '%s', value is out of range [ %s ], got: %s", name, ranges[name], text)
+		return 0, inference.Errorf(inference.InvalidArg, "Unable to parse '%s', value is out of range [ %s ], got: %s", name, ranges[name], text)
 	}
 	return int32(n), nil
 }

@@ -14,7 +14,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // spans sends traces to a collector.
@@ -103,7 +103,7 @@ func (r *Request) span() (first, last time.Time) {
 }
 
 // model makes the span of a model, and those below it.
-func (s *spans) model(ctx context.Context, r *Request, id, parent uint64, t *serve.Trace) {
+func (s *spans) model(ctx context.Context, r *Request, id, parent uint64, t *inference.Trace) {
 	ctx, span := s.start(ctx, t.Model, t.Started)
 	// Names and types of attributes are tritonserver's.
 	span.SetAttributes(

@@ -42,7 +42,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // Tracer samples requests. A nil Tracer samples none. It may be used from any goroutine.
@@ -79,7 +79,7 @@ func New(o Options, log *slog.Logger) (*Tracer, error) {
 
 // Request is the trace of one request.
 type Request struct {
-	serve.Trace
+	inference.Trace
 	id      uint64
 	setting *setting
 	parent  context.Context // of the spans
@@ -147,7 +147,7 @@ func (r *Request) Answered() {
 }
 
 // Inner is what package serve fills in; nil for nil.
-func (r *Request) Inner() *serve.Trace {
+func (r *Request) Inner() *inference.Trace {
 	if r == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paddle-mps/paddle-mps/serve"
+	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 
 // tracer is one with the settings of a command line, and the path of its file.
@@ -44,7 +44,7 @@ func ask(t *Tracer, model string) (traced bool) {
 	if r != nil {
 		now := time.Now()
 		r.Model, r.Version, r.ID, r.Started, r.Ended = model, 1, `"`, now, now
-		r.Times = serve.Times{Queued: now, Start: now, Inputs: now, Outputs: now, End: now}
+		r.Times = inference.Times{Queued: now, Start: now, Inputs: now, Outputs: now, End: now}
 	}
 	r.End()
 	return r != nil

@@ -1,0 +1,210 @@
+package ops
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+)
+
+// Normalizations, as they are at inference.
+//
+// They are sums and products of rows. What follows from weights alone, such as the factor of a batch normalization,
+// is computed once when a graph is built. Statistics of halves are computed in float32 where ONNX says so.
+
+var norms = []entry{
+	// BatchNormalization: X, scale, B, mean, variance.
+	{"BatchNormalization", 1, 0, batchNormalization},
+	{"InstanceNormalization", 1, 0, instanceNormalization},
+	{"GroupNormalization", 18, 0, groupNormalization},
+	{"LayerNormalization", 1, 0, layerNormalization},
+	{"RMSNormalization", 23, 0, rmsNormalization},
+	{"LRN", 1, 0, lrn},
+	{"SimplifiedLayerNormalization", 1, 0, rmsNormalization},
+	// SkipLayerNormalization: X, skip, gamma, beta, bias.
+	{"com.microsoft:SkipLayerNormalization", 1, 0, skipLayerNormalization},
+	// SkipSimplifiedLayerNormalization: X, skip, gamma, bias.
+	{"com.microsoft:SkipSimplifiedLayerNormalization", 1, 0, skipSimplified},
+	{"com.microsoft:SimplifiedLayerNormalization", 1, 0, rmsNormalization},
+}
+
+// batchNormalization is a factor and a term for each channel, which follow from constants and are computed once.
+// Operands: X, scale, B, mean and variance, the last four of one number for each channel. What is left when the
+// model runs is a product and a sum.
+func batchNormalization(c *build.Call) []*build.Value {
+	x := c.X(0)
+	if x.Rank() < 2 {
+		c.Wrong("the operand has %d dimensions; want 2 or more", x.Rank())
+	}
+	if c.Yes("training_mode", 0) {
+		return trainedNorm(c, x)
+	}
+	if c.Opset < 7 && !c.Yes("is_test", 0) && len(c.Node.Out) > 1 {
+		c.Refuse("training before opset 14 is not supported")
+	}
+	scale, bias, mean, variance := c.X(1), c.X(2), c.X(3), c.X(4)
+	factor := c.Div(scale, c.Unary(op.IDSqrt, c.Add(variance, build.Num(c.Float("epsilon", 1e-5)))))
+	term := c.Sub(bias, c.Mul(mean, factor))
+	wide := func(v *build.Value) *build.Value { return c.Cast(alongChannels(c, v, x.Rank()), x.DType) }
+	return build.One(c.Add(c.Mul(x, wide(factor)), wide(term)))
+}
+
+// standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation. The mean is subtracted
+// before squares are taken: the difference of the mean of squares and the square of the mean would cancel.
+func standard(c *build.Call, x *build.Value, epsilon float64, axes []int64) (y, mean, inverse *build.Value) {
+	mean = c.Mean(x, true, axes...)
+	d := c.Sub(x, mean)
+	inverse = c.Unary(op.IDRsqrt, c.Add(c.Mean(c.Unary(op.IDSquare, d), true, axes...), build.Num(epsilon)))
+	return c.Mul(d, inverse), mean, inverse
+}
+
+// instanceNormalization normalizes each channel of each image. Operands: X [N, C, size...], scale and B of the
+// channels.
+func instanceNormalization(c *build.Call) []*build.Value {
+	return build.One(c.Do(op.IDInstanceNorm, build.With(op.InstanceNormEpsilon, c.Float("epsilon", 1e-5)), c.X(0), c.X(1), c.X(2)))
+}
+
+// groupNormalization has a scale and a bias for each group before opset 21, and for each channel from there on.
+// Files of both versions are told apart by the opset. The statistics are computed in the dtype of attribute
+// stash_type.
+func groupNormalization(c *build.Call) []*build.Value {
+	x, groups := c.X(0), c.Int("num_groups", 1)
+	if x.Rank() < 2 || groups < 1 || x.Dims()[1]%groups != 0 {
+		c.Wrong("there are %d groups for shape %s; want a divisor of the channels", groups, &x.Shape)
+	}
+	ch := x.Dims()[1]
+	at := build.With(op.GroupNormNumGroups, groups, op.GroupNormEpsilon, c.Float("epsilon", 1e-5))
+	y := c.Cast(c.Do(op.IDGroupNorm, at, stashed(c, x), build.Absent(), build.Absent()), x.DType)
+	wide := func(v *build.Value) *build.Value {
+		if c.Opset < 21 && v.Shape.Numel() == groups {
+			v = c.Reshape(c.Expand(c.Reshape(v, groups, 1), groups, ch/groups), ch)
+		}
+		return alongChannels(c, v, x.Rank())
+	}
+	return build.One(c.Add(c.Mul(y, wide(c.X(1))), wide(c.X(2))))
+}
+
+// stashed is x in the dtype that normalizations compute in: attribute stash_type, float32 by default. A file of
+// double elements keeps them.
+func stashed(c *build.Call, x *build.Value) *build.Value { return c.Cast(x, stash(c, x)) }
+
+func stash(c *build.Call, x *build.Value) dtype.DType {
+	if x.DType == dtype.Float64 {
+		return dtype.Float64
+	}
+	return c.Elem("stash_type", dtype.Float32)
+}
+
+// Nearly all files normalize the last axis, with a weight that is a line: what the row was made for, which reads x once. Other
+// axes, weights that broadcast, and statistics in another dtype than float32 are composed as ONNX defines them.
+//
+// lineNorm is row layer_norm, for a normalization along the last axis whose weight, and bias if there is one, are lines: operands
+// weight and bias of the call. ok is false for all others.
+func lineNorm(c *build.Call, x *build.Value, axes []int64, weight, bias int, epsilon float64, centered bool) (y *build.Value, ok bool) {
+	if x.Rank() == 0 || len(axes) != 1 || stash(c, x) != dtype.Float32 && x.DType != dtype.Float64 {
+		return nil, false
+	}
+	n := x.Dims()[x.Rank()-1]
+	line := func(i int) (*build.Value, bool) {
+		if !c.Has(i) {
+			return build.Absent(), true
+		}
+		v := c.X(i)
+		return v, v.Rank() == 1 && v.Dims()[0] == n
+	}
+	w, lined := line(weight)
+	b, also := line(bias)
+	if n == 0 || !lined || !also || !c.Has(weight) || c.X(weight).DType != x.DType {
+		return nil, false
+	}
+	yes := op.Value{Kind: op.Bool}
+	if centered {
+		yes.I = 1
+	}
+	at := op.Attrs{op.LayerNormEpsilon: {Kind: op.Float, F: epsilon}, op.LayerNormCentered: yes}
+	return c.Do(op.IDLayerNorm, at, x, w, b), true
+}
+
+// layerNormalization normalizes the axes from attribute axis on, and applies a scale and a bias. Further results are
+// the mean and 1 / deviation.
+func layerNormalization(c *build.Call) []*build.Value {
+	x := c.X(0)
+	axes := build.Count(x.Rank())[c.Axis(c.Int("axis", -1), x.Rank()):]
+	if y, ok := lineNorm(c, x, axes, 1, 2, c.Float("epsilon", 1e-5), true); ok && !c.Wants(1) && !c.Wants(2) {
+		return build.One(y)
+	}
+	wide := stashed(c, x)
+	y, mean, inverse := standard(c, wide, c.Float("epsilon", 1e-5), axes)
+	y = c.Mul(c.Cast(y, x.DType), c.X(1))
+	if c.Has(2) {
+		y = c.Add(y, c.X(2))
+	}
+	return []*build.Value{y, mean, inverse}
+}
+
+// rms is x divided by the root of the mean of its squares.
+func rms(c *build.Call, x *build.Value, axes []int64) *build.Value {
+	wide := stashed(c, x)
+	inverse := c.Unary(op.IDRsqrt, c.Add(c.Mean(c.Unary(op.IDSquare, wide), true, axes...), build.Num(c.Float("epsilon", 1e-5))))
+	return c.Cast(c.Mul(wide, inverse), x.DType)
+}
+
+// rmsNormalization divides by the root of the mean square over the axes from attribute axis on, and applies a scale.
+func rmsNormalization(c *build.Call) []*build.Value {
+	x := c.X(0)
+	axes := build.Count(x.Rank())[c.Axis(c.Int("axis", -1), x.Rank()):]
+	if y, ok := lineNorm(c, x, axes, 1, len(c.Node.In), c.Float("epsilon", 1e-5), false); ok {
+		return build.One(y)
+	}
+	return build.One(c.Mul(rms(c, x, axes), c.X(1)))
+}
+
+// skipLayerNormalization is a sum of two tensors, and perhaps a bias, normalized; the sum is the fourth result.
+func skipLayerNormalization(c *build.Call) []*build.Value {
+	sum := c.Add(c.X(0), c.X(1))
+	if c.Has(4) {
+		sum = c.Add(sum, c.X(4))
+	}
+	last := []int64{int64(sum.Rank()) - 1}
+	if y, ok := lineNorm(c, sum, last, 2, 3, c.Float("epsilon", 1e-12), true); ok && !c.Wants(1) && !c.Wants(2) {
+		return []*build.Value{y, nil, nil, sum}
+	}
+	y, mean, inverse := standard(c, sum, c.Float("epsilon", 1e-12), last)
+	y = c.Mul(y, c.X(2))
+	if c.Has(3) {
+		y = c.Add(y, c.X(3))
+	}
+	return []*build.Value{y, mean, inverse, sum}
+}
+
+// skipSimplified is skipLayerNormalization without mean and bias. The second and third result are for training
+// alone.
+func skipSimplified(c *build.Call) []*build.Value {
+	sum := c.Add(c.X(0), c.X(1))
+	if c.Has(3) {
+		sum = c.Add(sum, c.X(3))
+	}
+	last := []int64{int64(sum.Rank()) - 1}
+	if y, ok := lineNorm(c, sum, last, 2, len(c.Node.In), c.Float("epsilon", 1e-5), false); ok {
+		return []*build.Value{y, nil, nil, sum}
+	}
+	return []*build.Value{c.Mul(rms(c, sum, last), c.X(2)), nil, nil, sum}
+}
+
+// lrn divides by the squares of neighbouring channels: a sum over windows of the channels. The window has size
+// channels, more of them behind where that is even. Sums of shifted slices need no row of their own; windows have
+// five channels in the models that use this.
+func lrn(c *build.Call) []*build.Value {
+	x, size := c.X(0), c.Int("size", 1)
+	if x.Rank() < 2 || size < 1 || size > 1<<16 {
+		c.Wrong("the operand has %d dimensions and size is %d", x.Rank(), size)
+	}
+	n := x.Dims()[1]
+	before := (size - 1) / 2
+	padded := padAxis(c, c.Unary(op.IDSquare, x), 1, before, size-1-before, build.Num(0))
+	total := c.Slice(padded, 1, 0, n)
+	for i := int64(1); i < size; i++ {
+		total = c.Add(total, c.Slice(padded, 1, i, i+n))
+	}
+	base := c.Add(c.Mul(total, build.Num(c.Float("alpha", 1e-4)/float64(size))), build.Num(c.Float("bias", 1)))
+	return build.One(c.Div(x, c.Binary(op.IDPow, base, build.Num(c.Float("beta", 0.75)))))
+}

@@ -1,0 +1,402 @@
+package ops
+
+import (
+	"math"
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
+)
+
+// Quantized tensors: integers with a scale and a zero point. Products of integers are exact: of 8 bits by the rows
+// matmul_integer and conv_integer, whose sums are int32. A zero point of each row of the left operand is subtracted before,
+// in int32. Zero points of the weights of convolutions are subtracted in floats that hold every sum.
+//
+// Quantizing and dequantizing are formulas of rows on floats, so that a model in the form of QuantizeLinear, an
+// operator and DequantizeLinear computes the same numbers as in onnxruntime. Products of what was dequantized are products
+// of the integers; see build/dequantized.go. Elements of less than 8 bits and 8-bit floats are converted as in build/small.go and elements.go.
+
+var quantized = []entry{
+	{"QuantizeLinear", 10, 0, quantizeLinear},
+	{"DequantizeLinear", 10, 0, dequantizeLinear},
+	{"DynamicQuantizeLinear", 11, 0, dynamicQuantizeLinear},
+	// MatMulInteger: A, B, zero points; int32.
+	{"MatMulInteger", 10, 0, func(c *build.Call) []*build.Value {
+		return build.One(integerProduct(c, c.X(0), c.X(1), zeroPoint(c, 2), zeroPoint(c, 3)))
+	}},
+	// ConvInteger: X, W, zero points; int32.
+	{"ConvInteger", 10, 0, func(c *build.Call) []*build.Value {
+		return build.One(c.Cast(integerConv(c, c.X(0), c.X(1), zeroPoint(c, 2), zeroPoint(c, 3)), dtype.Int32))
+	}},
+	{"QLinearMatMul", 10, 0, qlinearMatMul},
+	{"QLinearConv", 10, 0, qlinearConv},
+	{"com.microsoft:QuantizeLinear", 1, 0, quantizeLinear},
+	{"com.microsoft:DequantizeLinear", 1, 0, dequantizeLinear},
+	// QLinearAdd: two quantized tensors, as QLinearMul.
+	{"com.microsoft:QLinearAdd", 1, 0, func(c *build.Call) []*build.Value { return build.One(qlinearPair(c, (*build.Call).Add)) }},
+	{"com.microsoft:QLinearMul", 1, 0, func(c *build.Call) []*build.Value { return build.One(qlinearPair(c, (*build.Call).Mul)) }},
+	// DynamicQuantizeMatMul: A, B, scale, zero point, bias.
+	{"com.microsoft:DynamicQuantizeMatMul", 1, 0, dynamicQuantizeMatMul},
+	// MatMulIntegerToFloat: A, B, scales, zero points, bias.
+	{"com.microsoft:MatMulIntegerToFloat", 1, 0, matMulIntegerToFloat},
+}
+
+// quantAxis is the axis that scales count along.
+func quantAxis(c *build.Call, rank int) int {
+	if rank == 0 {
+		return 0
+	}
+	if axis := c.Int("axis", 1); int(axis) < rank {
+		return c.Axis(axis, rank)
+	}
+	return 0
+}
+
+// quantize is round(x / scale) + zero, as an integer that saturates. Halves are rounded to the even integer.
+func quantize(c *build.Call, x, scale, zero *build.Value, d dtype.DType) *build.Value {
+	if d != dtype.Int8 && d != dtype.Uint8 && d != dtype.Int16 {
+		c.Refuse("quantized elements of %s are not supported", d)
+	}
+	low, high := d.Range()
+	return c.Cast(quantum(c, x, scale, zero, low, high), d)
+}
+
+// quantum is quantize between two integers, in floats. A sum with a zero point of 16 bits may be none of a half.
+func quantum(c *build.Call, x, scale, zero *build.Value, low, high int64) *build.Value {
+	y := c.Unary(op.IDRound, c.Div(x, scale))
+	if y.DType != dtype.Float64 {
+		y = c.Cast(y, dtype.Float32)
+	}
+	if zero != nil {
+		y = c.Add(y, c.Cast(zero, y.DType))
+	}
+	return c.Clamp(y, float64(low), float64(high))
+}
+
+// quantizeTo is quantize to a type that tensors lack. A float is x / scale + zero, rounded once more; ONNX has a zero point
+// of 0 there, which leaves the sign of a zero alone.
+func quantizeTo(c *build.Call, x, scale, zero *build.Value, elem file.ElemType) *build.Value {
+	c.Quantizes(elem)
+	if zero != nil {
+		zero = c.Decoded(zero.As(elem), dtype.Float32)
+	}
+	if build.FormatOf(elem) == nil {
+		low, high := build.SmallInt(elem)
+		if elem == file.ElemUint16 {
+			high = 1<<16 - 1
+		}
+		return encoded(c, quantum(c, x, scale, zero, int64(low), int64(high)), elem.Carrier(), elem)
+	}
+	y := c.Div(x, scale)
+	if zero != nil {
+		y = c.Where(c.Binary(op.IDEqual, zero, build.Num(0)), y, c.Add(y, c.Cast(zero, y.DType)))
+	}
+	return encoded(c, y, elem.Carrier(), elem)
+}
+
+// quantizeLinear has the operands x, scale and zero point, whose dtype is that of the result; uint8 without one.
+func quantizeLinear(c *build.Call) []*build.Value {
+	x, scale := c.X(0), c.X(1)
+	if e := max(x.Elem, scale.Elem); e != 0 {
+		c.Refuse("operands of type %s are not supported", e)
+	}
+	d, axis, block := dtype.Uint8, quantAxis(c, x.Rank()), c.Int("block_size", 0)
+	elem := file.ElemType(c.Int("output_dtype", 0)).Lacking()
+	if c.Int("output_dtype", 0) != 0 {
+		d = c.Carrier(file.ElemType(c.Int("output_dtype", 0)))
+	}
+	var zero *build.Value
+	if c.Has(2) {
+		d, elem, zero = c.X(2).DType, c.X(2).Elem, c.SpreadParam(c.X(2), x.Dims(), axis, block)
+	}
+	if !x.DType.IsFloat() {
+		x = c.Cast(x, scale.DType)
+	}
+	if p := c.Int("precision", 0); p != 0 {
+		x = c.Cast(x, c.Elem("precision", x.DType))
+	}
+	scale = c.Cast(c.SpreadParam(scale, x.Dims(), axis, block), x.DType)
+	if elem != 0 {
+		return build.One(quantizeTo(c, x, scale, zero, elem))
+	}
+	return build.One(quantize(c, x, scale, zero, d))
+}
+
+// dequantizeLinear has the operands x, scale and zero point. The result has the dtype of the scale.
+func dequantizeLinear(c *build.Call) []*build.Value {
+	x, scale := c.X(0), c.X(1)
+	axis, block := quantAxis(c, x.Rank()), c.Int("block_size", 0)
+	d := c.Elem("output_dtype", scale.DType)
+	if c.Int("output_dtype", 0) == 0 {
+		d = scale.DType
+	}
+	zero := zeroPoint(c, 2)
+	if d == dtype.Float32 && block == 0 {
+		if q := c.QuantaOf(x, scale, zero, axis); q != nil {
+			return build.One(q.Value())
+		}
+	}
+	return build.One(c.Cast(c.Dequantized(x, scale, zero, axis, block), d))
+}
+
+// zeroPoint is operand i; nil where it is left out.
+func zeroPoint(c *build.Call, i int) *build.Value {
+	if !c.Has(i) {
+		return nil
+	}
+	return c.X(i)
+}
+
+// dynamicScale is the scale and the zero point of uint8 for the elements of x, 0 among them. Of zeros alone the scale is 1, as in
+// onnxruntime: the specification does not say, and nothing can be divided by 0.
+func dynamicScale(c *build.Call, x *build.Value) (scale, zero *build.Value) {
+	axes := build.Count(x.Rank())
+	low := smaller(c, extreme(c, op.IDMin, x, axes, greatest(x.DType)), build.Num(0))
+	high := larger(c, extreme(c, op.IDMax, x, axes, lowest(x.DType)), build.Num(0))
+	width := c.Reshape(c.Sub(high, low))
+	scale = c.Where(c.Binary(op.IDEqual, width, build.Num(0)), c.Reals(x.DType, nil, []float64{1}), c.Div(width, build.Num(255)))
+	first := c.Unary(op.IDRound, c.Clamp(c.Div(c.Neg(c.Reshape(low)), scale), 0, 255))
+	return scale, c.Cast(first, dtype.Uint8)
+}
+
+// dynamicQuantizeLinear finds scale and zero point for its operand, and returns them behind the integers.
+func dynamicQuantizeLinear(c *build.Call) []*build.Value {
+	x := c.X(0)
+	scale, zero := dynamicScale(c, x)
+	return []*build.Value{quantize(c, x, scale, zero, dtype.Uint8), scale, zero}
+}
+
+// shifted is integers less their zero point, which may be nil, as int32. Zero points of the left operand are for rows.
+func shifted(c *build.Call, x, zero *build.Value, left bool) *build.Value {
+	x = c.Cast(x, dtype.Int32)
+	if zero == nil {
+		return x
+	}
+	z := c.Cast(zero, dtype.Int32)
+	if left {
+		z = forRows(c, z)
+	}
+	return c.Sub(x, z)
+}
+
+// forRows is a scale or a zero point for the rows of the left operand, where it is no single number.
+func forRows(c *build.Call, p *build.Value) *build.Value {
+	if p.Rank() == 1 && p.Dims()[0] > 1 {
+		return c.Unsqueeze(p, 1)
+	}
+	return p
+}
+
+// isNought reports whether a zero point is left out or known to be 0.
+func isNought(zero *build.Value) bool {
+	return zero == nil || zero.Fixed && zero.Data != nil && !slices.ContainsFunc(zero.Data.Bytes, func(b byte) bool { return b != 0 })
+}
+
+// oneZero is a zero point of all elements of x, as an operand of rows of integers; ok is false where it is none.
+func oneZero(c *build.Call, x, zero *build.Value) (z *build.Value, ok bool) {
+	if zero == nil {
+		return build.Absent(), true
+	}
+	if zero.Shape.Numel() != 1 || zero.DType != x.DType {
+		return nil, false
+	}
+	return c.Reshape(zero), true
+}
+
+// integerProduct is the product of integers of 8 bits less their zero points, nil for 0, in int32. Zero points of the right
+// operand are for columns. They take from an element the sum of a row of the left operand, which is its product with ones.
+func integerProduct(c *build.Call, x, y, xZero, yZero *build.Value) *build.Value {
+	zero, ok := oneZero(c, x, xZero)
+	if !ok || !build.IsByte(x) || !build.IsByte(y) || x.Rank() < 2 || y.Rank() < 2 {
+		return c.Matmul(shifted(c, x, xZero, true), shifted(c, y, yZero, false))
+	}
+	return bytesProduct(c, nil, x, y, zero, yZero)
+}
+
+// bytesProduct is integerProduct of matrices with the attributes of matmul, and one zero point of the left operand.
+func bytesProduct(c *build.Call, at op.Attrs, x, y, zero, yZero *build.Value) *build.Value {
+	p := c.Do(op.IDMatmulInteger, at, x, y, zero)
+	if isNought(yZero) {
+		return p
+	}
+	dims := []int64{1, 1}
+	dims[matrixAxis(at, op.MatmulTransposeY, len(dims), 0)] = x.Dims()[matrixAxis(at, op.MatmulTransposeX, x.Rank(), 1)]
+	sums := c.Do(op.IDMatmulInteger, at, x, c.Full(dtype.Int8, build.Integer(1), dims...), zero)
+	return c.Sub(p, c.Mul(sums, c.Cast(yZero, dtype.Int32)))
+}
+
+// matrixAxis is the axis of the rows of an operand of matmul, 0, or of its columns, 1, as the attributes say.
+func matrixAxis(at op.Attrs, transposed, rank, i int) int {
+	if transposed < len(at) && at[transposed].I != 0 {
+		i = 1 - i
+	}
+	return rank - 2 + i
+}
+
+// Convolutions of groups that are smaller are faster in floats.
+const (
+	leastTerms = 16 // elements under a window
+	leastRows  = 4  // channels of the result
+)
+
+// bytesConv is a convolution of 8-bit integers less their zero points by conv_integer; nil where it is for other rows. A zero
+// point of the weight takes from an element the sum under its window, which is what one more filter of ones finds; where there
+// are groups, each would need its own.
+func bytesConv(c *build.Call, x, w, xZero, wZero *build.Value) *build.Value {
+	zero, ok := oneZero(c, x, xZero)
+	dims, plain := w.Dims(), isNought(wZero)
+	if !ok || !build.IsByte(x) || !build.IsByte(w) || len(dims) < 2 || !plain && c.Int("group", 1) != 1 ||
+		build.Product(dims[1:]) < leastTerms || dims[0] < leastRows*c.Int("group", 1) {
+		return nil
+	}
+	if plain {
+		return convolution(c, op.IDConvInteger, x, w, len(c.In), zero)
+	}
+	ones := slices.Clone(dims)
+	ones[0] = 1
+	y := convolution(c, op.IDConvInteger, x, c.Concat(0, w, c.Full(w.DType, build.Integer(1), ones...)), len(c.In), zero)
+	sums := c.Slice(y, 1, dims[0], dims[0]+1)
+	return c.Sub(c.Slice(y, 1, 0, dims[0]), c.Mul(sums, c.Cast(c.SpreadParam(wZero, y.Dims(), 1, 0), dtype.Int32)))
+}
+
+// integerConv is a convolution of integers less their zero points, as int32 or as floats that hold it exactly. The padding
+// is 0 after zero points were subtracted, which is what the zero point stands for.
+func integerConv(c *build.Call, x, w, xZero, wZero *build.Value) *build.Value {
+	if y := bytesConv(c, x, w, xZero, wZero); y != nil {
+		return y
+	}
+	x, w = c.Cast(x, dtype.Float32), c.Cast(w, dtype.Float32)
+	d := dtype.Float32
+	if w.Rank() > 1 && build.Product(w.Dims()[1:]) > 1<<24/(256*256) {
+		d = dtype.Float64 // sums of more than 256 products of two 8-bit integers
+	}
+	if xZero != nil {
+		x = c.Sub(x, c.Cast(c.Reshape(xZero), dtype.Float32))
+	}
+	if wZero != nil {
+		w = c.Sub(w, c.Cast(c.SpreadParam(wZero, w.Dims(), 0, 0), dtype.Float32))
+	}
+	return conv(c, c.Cast(x, d), c.Cast(w, d), len(c.In))
+}
+
+// requantized is integers at the scale of a product, at another scale. The scale of the product is that of both
+// operands.
+func requantized(c *build.Call, y, scale, to, zero *build.Value) *build.Value {
+	d := zero.DType
+	y = c.Mul(c.Cast(y, dtype.Float32), float32Of(c, scale))
+	return quantize(c, y, float32Of(c, c.Reshape(to)), c.Reshape(zero), d)
+}
+
+// qlinearMatMul has the operands a, scale, zero, b, scale, zero, and scale and zero of the result.
+func qlinearMatMul(c *build.Call) []*build.Value {
+	for _, i := range []int{6, 7} {
+		if c.X(i).Shape.Numel() != 1 {
+			c.Refuse("scales of the result for each row are not supported")
+		}
+	}
+	y := integerProduct(c, c.X(0), c.X(3), zeroPoint(c, 2), zeroPoint(c, 5))
+	scale := c.Mul(float32Of(c, forRows(c, c.X(1))), float32Of(c, c.X(4)))
+	if scale.Shape.Numel() == 1 {
+		scale = c.Reshape(scale)
+	}
+	return build.One(requantized(c, y, scale, c.X(6), c.X(7)))
+}
+
+// qlinearConv has the operands x, scale, zero, w, scale, zero, scale and zero of the result, and a bias in int32.
+func qlinearConv(c *build.Call) []*build.Value {
+	y := integerConv(c, c.X(0), c.X(3), zeroPoint(c, 2), zeroPoint(c, 5))
+	if c.Has(8) {
+		y = c.Add(y, c.Cast(alongChannels(c, c.X(8), y.Rank()), y.DType))
+	}
+	scale := c.SpreadParam(c.Mul(c.Reshape(c.X(1)), c.X(4)), y.Dims(), 1, 0)
+	return build.One(requantized(c, y, scale, c.X(6), c.X(7)))
+}
+
+// qlinearPair is an operator on two quantized tensors.
+func qlinearPair(c *build.Call, pair func(c *build.Call, x, y *build.Value) *build.Value) *build.Value {
+	y := pair(c, c.Dequantized(c.X(0), c.X(1), zeroPoint(c, 2), 0, 0), c.Dequantized(c.X(3), c.X(4), zeroPoint(c, 5), 0, 0))
+	d := c.X(0).DType
+	return quantize(c, y, c.Reshape(c.X(6)), zeroPoint(c, 7), d)
+}
+
+// dynamicQuantizeMatMul quantizes its first operand by itself: A, B, scale of B, zero point of B, bias.
+func dynamicQuantizeMatMul(c *build.Call) []*build.Value {
+	x := c.X(0)
+	scale, zero := dynamicScale(c, x)
+	p := integerProduct(c, quantize(c, x, scale, zero, dtype.Uint8), c.X(1), zero, zeroPoint(c, 3))
+	return build.One(rescaled(c, p, scale, c.X(2), 4))
+}
+
+// rescaled is a product of integers times the scales of its operands, plus operand bias, if there is one.
+func rescaled(c *build.Call, p, xScale, yScale *build.Value, bias int) *build.Value {
+	y := c.Mul(c.Cast(p, xScale.DType), c.Mul(xScale, yScale))
+	if c.Has(bias) {
+		y = c.Add(y, c.X(bias))
+	}
+	return y
+}
+
+// matMulIntegerToFloat has the operands A, B, scales, zero points, bias.
+func matMulIntegerToFloat(c *build.Call) []*build.Value {
+	p := integerProduct(c, c.X(0), c.X(1), zeroPoint(c, 4), zeroPoint(c, 5))
+	return build.One(rescaled(c, p, c.X(2), c.X(3), 6))
+}
+
+// mostTerms is how many products of two 8-bit integers less their zero points an int32 holds the sum of.
+const mostTerms = math.MaxInt32 / (255 * 255)
+
+// leastChannels is how many channels of the image a group has. Convolutions of fewer channels are up to 1.4 times as fast in
+// floats, because gathering the elements under the windows takes most of the time.
+const leastChannels = 8
+
+// dequantizedOperands are the quanta of the first two operands, the left one with a scale and a zero point for all elements, and
+// the product of the scales: a number, or a vector for the axis of the right operand. The product is nil where there is none
+// that is constant, or where it is no normal number: products of floats may be such then, and infinities and NaN spread.
+func dequantizedOperands(c *build.Call) (x, y *build.Quanta, scale *build.Value) {
+	if !c.Has(0) || !c.Has(1) {
+		return nil, nil, nil
+	}
+	if x, y = c.In[0].Quanta, c.In[1].Quanta; x == nil || y == nil || !x.Along(x.Ints.Rank()) {
+		return nil, nil, nil
+	}
+	if scale = c.Mul(c.Reshape(x.Scale), y.Scale); scale.Data == nil || !scale.Fixed {
+		return nil, nil, nil
+	}
+	c.Room(scale.Shape.Numel())
+	for _, f := range build.FloatsOf(scale.Data) {
+		if f = math.Abs(f); !(f >= 0x1p-126 && f <= math.MaxFloat32) {
+			return nil, nil, nil
+		}
+	}
+	return x, y, scale
+}
+
+// quantizedProduct is the matrix product of the first two operands with the attributes of matmul, in float32, where these were
+// dequantized; nil where it is to be a product of floats.
+func quantizedProduct(c *build.Call, at op.Attrs) *build.Value {
+	x, y, scale := dequantizedOperands(c)
+	if scale == nil || !y.Along(matrixAxis(at, op.MatmulTransposeY, y.Ints.Rank(), 1)) {
+		return nil
+	}
+	terms := x.Ints.Dims()[matrixAxis(at, op.MatmulTransposeX, x.Ints.Rank(), 1)]
+	if terms < 1 || terms > mostTerms {
+		return nil
+	}
+	zero, _ := oneZero(c, x.Ints, x.Zero)
+	return c.Mul(c.Cast(bytesProduct(c, at, x.Ints, y.Ints, zero, y.Zero), dtype.Float32), scale)
+}
+
+// quantizedConv is the convolution of the first two operands without a bias, likewise.
+func quantizedConv(c *build.Call) *build.Value {
+	x, w, scale := dequantizedOperands(c)
+	if scale == nil || !w.Along(0) || w.Ints.Dims()[1] < leastChannels || build.Product(w.Ints.Dims()[1:]) > mostTerms {
+		return nil
+	}
+	y := bytesConv(c, x.Ints, w.Ints, x.Zero, w.Zero)
+	if y == nil {
+		return nil
+	}
+	return c.Mul(c.Cast(y, dtype.Float32), c.SpreadParam(scale, y.Dims(), 1, 0))
+}

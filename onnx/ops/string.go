@@ -1,0 +1,193 @@
+package ops
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
+	"github.com/paddle-mps/paddle-mps/core/text"
+	"github.com/paddle-mps/paddle-mps/onnx/build"
+	"github.com/paddle-mps/paddle-mps/onnx/file"
+)
+
+// Operators that look into strings; strings.go says how they are called. Strings are UTF-8, and upper and lower case are those of
+// Unicode, whatever the locale is.
+//
+// A function of an operator checks operands and attributes when the graph is built, and makes a closure of what it needs, which is
+// called in each run, maybe in several at a time. So a closure changes nothing that it shares: compiled expressions and sets of words
+// are only read. What a closure makes is bounded. The table of the run bounds the bytes of strings, and refuses a string before it is
+// made where that may be much longer than its parts. The number of results is that of the elements of the operand, but for StringSplit,
+// which has a limit of its own.
+
+var stringed = []entry{
+	{"StringConcat", 20, 0, stringConcat},
+	// StringSplit: x. Results: the parts along a new last axis, and how many there are of each string.
+	{"StringSplit", 20, 0, stringSplit},
+	// StringNormalizer: [words] or [1, words].
+	{"StringNormalizer", 10, 0, stringNormalizer},
+}
+
+// stringConcat is the strings of x with those of y behind them. The graph broadcasts both, as numbers, before the call.
+func stringConcat(c *build.Call) []*build.Value {
+	x, y := c.Strings(0), c.Strings(1)
+	s, err := shape.Broadcast("onnx", &x.Shape, &y.Shape)
+	c.Must(err)
+	join := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := build.StringList(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		behind, err := build.StringList(t, in[1])
+		if err != nil {
+			return nil, err
+		}
+		k := &op.Const{Type: in[0].Type}
+		for i := range list {
+			if err := t.Room(len(list[i]) + len(behind[i])); err != nil {
+				return nil, err
+			}
+			id, err := t.ID(list[i] + behind[i])
+			if err != nil {
+				return nil, err
+			}
+			k.Bytes = file.AppendInt(k.Bytes, id, 8)
+		}
+		return []*op.Const{k}, nil
+	}
+	operands := []*build.Value{c.Expand(x.As(0), s.Slice()...), c.Expand(y.As(0), s.Slice()...)}
+	return c.OnStrings(join, operands, build.Typed(dtype.Int64, file.ElemString, s.Slice()...))
+}
+
+// mostParts is how many strings StringSplit makes at most, those that fill shorter lists included.
+const mostParts = 1 << 26
+
+// stringSplit cuts strings at a delimiter, or between words where there is none. Lists that are shorter than the longest one end
+// with empty strings.
+func stringSplit(c *build.Call) []*build.Value {
+	x := c.Strings(0)
+	if x.Rank() == shape.MaxRank {
+		c.Refuse("the result has %d dimensions; want at most %d", x.Rank()+1, shape.MaxRank)
+	}
+	delimiter, most := c.Text("delimiter", ""), c.Int("maxsplit", -1)
+	split := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := build.StringList(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		parts, width, counts := make([][]string, len(list)), 0, &op.Const{Type: in[0].Type}
+		for i, s := range list {
+			parts[i] = splitString(s, delimiter, most)
+			counts.Bytes = file.AppendInt(counts.Bytes, int64(len(parts[i])), 8)
+			width = max(width, len(parts[i]))
+			if build.Times(int64(len(list)), int64(width)) > mostParts { // before more of them are cut
+				return nil, status.Errorf(status.Unsupported, "[onnx] the parts of %d strings are up to %d; want at most %d in all", len(list), width, mostParts)
+			}
+		}
+		k := &op.Const{Type: op.Type{DType: dtype.Int64, Shape: build.ShapeOf(append(slices.Clone(in[0].Shape.Slice()), int64(width)))}}
+		k.Bytes = make([]byte, 0, 8*width*len(list))
+		for _, of := range parts {
+			for i := range width {
+				s := ""
+				if i < len(of) {
+					s = of[i]
+				}
+				id, err := t.ID(s)
+				if err != nil {
+					return nil, err
+				}
+				k.Bytes = file.AppendInt(k.Bytes, id, 8)
+			}
+		}
+		return []*op.Const{k, counts}, nil
+	}
+	dims := append(slices.Clone(x.Dims()), c.Graph.Symbol())
+	return c.OnStrings(split, []*build.Value{x.As(0)}, build.Typed(dtype.Int64, file.ElemString, dims...), build.Typed(dtype.Int64, 0, x.Dims()...))
+}
+
+// splitString cuts a string at a delimiter, or between words if it is empty, at most so many times; below 0 as often as possible.
+// The last part is what is left then. Between words it has no white space in front, and keeps what is at its end, as in Python.
+func splitString(s, delimiter string, most int64) (parts []string) {
+	if delimiter != "" {
+		if most < 0 || most >= int64(len(s)) {
+			return strings.Split(s, delimiter)
+		}
+		return strings.SplitN(s, delimiter, int(most)+1)
+	}
+	if most < 0 {
+		return strings.Fields(s)
+	}
+	for s = strings.TrimLeftFunc(s, unicode.IsSpace); s != ""; s = strings.TrimLeftFunc(s, unicode.IsSpace) {
+		end := strings.IndexFunc(s, unicode.IsSpace)
+		if end < 0 || int64(len(parts)) == most {
+			return append(parts, s)
+		}
+		parts, s = append(parts, s[:end]), s[end:]
+	}
+	return parts
+}
+
+// stringNormalizer drops stop words, and makes all letters of the others lower or upper case. A result without words has one,
+// the empty string. A stop word is a whole element, as ONNX says and onnxruntime has it; ONNX's reference drops words within elements.
+// Whether it counts as one is decided by what the element was before its letters were changed.
+func stringNormalizer(c *build.Call) []*build.Value {
+	x := c.Strings(0)
+	if x.Rank() != 1 && (x.Rank() != 2 || x.Dims()[0] != 1) {
+		c.Wrong("the operand has shape %s; want [words] or [1, words]", &x.Shape)
+	}
+	change := map[string]func(string) string{"NONE": nil, "LOWER": strings.ToLower, "UPPER": strings.ToUpper}
+	action := c.Text("case_change_action", "NONE")
+	to, ok := change[action]
+	if !ok {
+		c.Wrong("case_change_action is %q; want NONE, LOWER or UPPER", action)
+	}
+	exact, stop := c.Yes("is_case_sensitive", 0), map[string]bool{}
+	if a := c.Attr("stopwords"); a != nil {
+		c.Numbers("stopwords", a.Texts...) // they have to be UTF-8
+		for _, s := range a.Texts {
+			stop[compared(string(s), exact)] = true
+		}
+	}
+	normalize := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		list, err := build.StringList(t, in[0])
+		if err != nil {
+			return nil, err
+		}
+		ids, _ := in[0].Ints()
+		var kept []string
+		changed := map[int64]string{} // each string once, however often it occurs: they may be long
+		for i, s := range list {
+			made, known := changed[ids[i]]
+			if !known {
+				if stop[compared(s, exact)] {
+					continue
+				}
+				if made = s; to != nil {
+					made = to(s)
+				}
+				changed[ids[i]] = made
+			}
+			kept = append(kept, made)
+		}
+		if len(kept) == 0 {
+			kept = []string{""}
+		}
+		s := in[0].Shape
+		s.Dims[s.Rank-1] = int64(len(kept))
+		return build.StringConst(t, s, kept)
+	}
+	dims := slices.Clone(x.Dims())
+	dims[len(dims)-1] = c.Graph.Symbol()
+	return c.OnStrings(normalize, []*build.Value{x.As(0)}, build.Typed(dtype.Int64, file.ElemString, dims...))
+}
+
+// compared is a string as stop words are compared.
+func compared(s string, exact bool) string {
+	if exact {
+		return s
+	}
+	return strings.ToLower(s)
+}
