@@ -242,16 +242,23 @@ venv() {
 }
 
 # make_venv DIR: pip before 25.1 knows no groups, and before 21.3 (in the Python 3.9 that comes with a Mac) no editable
-# wheels.
+# wheels. One in build/installer installs into all environments, for which Python would unpack its own first.
 make_venv() {
-    [ -x "$1/bin/python" ] || "$python" -m venv "$1"
-    pip "$1" install 'pip>=25.1'
+    [ -x build/installer/bin/python ] || "$python" -m venv build/installer
+    [ -f build/installer/stamp ] || {
+        build/installer/bin/python -m pip --quiet --disable-pip-version-check install 'pip>=25.1'
+        : >build/installer/stamp
+    }
+    [ -x "$1/bin/python" ] || "$python" -m venv --without-pip "$1"
+    pip "$1" install 'pip>=25.1' # for what runs in it, such as tests/package
 }
 
+# pip DIR COMMAND...: modules are compiled when they are first imported, because few of those that are installed ever are.
 pip() {
     interpreter=$1/bin/python
     shift
-    "$interpreter" -m pip --quiet --disable-pip-version-check "$@"
+    [ "$1" != install ] || { shift && set -- install --no-compile "$@"; }
+    build/installer/bin/python -m pip --quiet --disable-pip-version-check --python "$interpreter" "$@"
 }
 
 # tool: for a Mac the linker is that of the library, because Go's own knows another oldest macOS.
@@ -415,7 +422,7 @@ need_serve() {
         pip .venv-serve install --no-deps kserve==0.21.0 # what it needs is a web server and clouds; its types need none of them
         : >.venv-serve/stamp
     }
-    GOEXPERIMENT=$simd go build -o build/serve-load ./cmd/paddle-mps/internal/load
+    GOEXPERIMENT=$simd go build -trimpath -o build/serve-load ./cmd/paddle-mps/internal/load
 }
 
 # bench_peers: .venv-bench, with PyTorch where it installs.
