@@ -727,7 +727,7 @@
 /* x @ weight + bias. */
 #define PMPS_OP_LINEAR 416u
 
-/* The sums of products over the last axes; the product with x or y if that is a single number. */
+/* The sums of products over the last axes; the product with an operand that has none. */
 #define PMPS_OP_INNER 417u
 
 /* Kronecker's product: blocks x[i] * y, along all axes. */

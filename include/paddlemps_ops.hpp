@@ -1343,7 +1343,7 @@ inline Tensor linear(const Operand& x, const Operand& weight, const Operand& bia
   return detail::Call(PMPS_OP_LINEAR).with(x).with(weight).with(bias).one();
 }
 
-/* The sums of products over the last axes; the product with x or y if that is a single number. */
+/* The sums of products over the last axes; the product with an operand that has none. */
 inline Tensor inner(const Operand& x, const Operand& y) {
   return detail::Call(PMPS_OP_INNER).with(x).with(y).one();
 }

@@ -163,6 +163,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "multi_label_margin_loss": ({"logical_or"}, set(), "a check of labels"),
     "cross_entropy": (set(), {"rank - 1", "axis + 1"}, "counts of axes"),
     "linear": ({"matmul"}, set(), "without a bias it is that, and halves stay halves"),
+    "inner": ({"multiply"}, set(), "an operand of one element is a factor, whatever its axes are"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
 }
 

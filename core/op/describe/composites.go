@@ -125,7 +125,7 @@ func describedCompositesProduct() []Description {
 		{Name: "triu", Attrs: []string{diagonalDoc}, Doc: "x of the matrices in the last two axes on and above a diagonal, 0 below it."},
 		{Name: "renorm", Attrs: []string{"of the norm", "the axis", "the largest norm"}, Doc: "x with the slices along an axis scaled down to a p-norm of at most max_norm."},
 		{Name: "linear", Doc: "x @ weight + bias."},
-		{Name: "inner", Doc: "The sums of products over the last axes; the product with x or y if that is a single number."},
+		{Name: "inner", Doc: "The sums of products over the last axes; the product with an operand that has none."},
 		{Name: "kron", Doc: "Kronecker's product: blocks x[i] * y, along all axes."},
 		{Name: "trace", Attrs: []string{diagonalDoc, "that of the rows", "that of the columns"}, Doc: "The sum of the diagonal over two axes, in the dtype of x."},
 		{Name: "cov", Attrs: []string{"what is taken from the number of observations"}, Doc: "The covariance of the rows of x, whose columns may have weights, and a divisor of their own."},

@@ -124,7 +124,7 @@ var productFormulas = []composite{
 		id: 417, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `inner(x, y) =
 			products = matmul(reshape(x, [-1, size(x, -1)]), reshape(y, [-1, size(y, -1)]), false, true)
-			numel(x) == 1 | numel(y) == 1 ? x * y : reshape(products, sizes(x, 0, -1) + sizes(y, 0, -1))`,
+			rank(x) == 0 | rank(y) == 0 ? x * y : reshape(products, sizes(x, 0, -1) + sizes(y, 0, -1))`,
 	},
 	{
 		// Blocks x[i] * y along all axes.

@@ -102,7 +102,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """
     x, y = tensor(x, "inner", "x"), tensor(y, "inner", "y")
     if meta(x).numel == 1 or meta(y).numel == 1:
-        return _operators.inner(x, y)
+        return _operators.multiply(x, y)
     left, right = meta(x).shape, meta(y).shape
     if not left or not right or left[-1] != right[-1]:
         raise ValueError(f"[inner] shapes are {list(left)} and {list(right)}; want last axes of one length")
@@ -476,8 +476,6 @@ def complex_outer(x: Tensor, y: Tensor) -> Tensor:
 
 
 def complex_inner(x: Tensor, y: Tensor) -> Tensor:
-    if meta(x).numel == 1 or meta(y).numel == 1:
-        return _operators.multiply(x, y)
     left, right = meta(x).shape, meta(y).shape
     rows, columns = reshaped(x, [math.prod(left[:-1]), left[-1]]), reshaped(y, [math.prod(right[:-1]), right[-1]])
     return reshaped(_operators.matmul(rows, columns, False, True), [*left[:-1], *right[:-1]])
