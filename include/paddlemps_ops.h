@@ -601,4 +601,13 @@
 /* sqrt(x * x + y * y), which neither overflows nor underflows on the way. */
 #define PMPS_OP_HYPOT 374u
 
+/* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
+#define PMPS_OP_PIXEL_SHUFFLE 450u
+
+/* The reverse of pixel_shuffle: squares of r by r pixels become channels. */
+#define PMPS_OP_PIXEL_UNSHUFFLE 451u
+
+/* The channels of images, dealt from groups in turn. */
+#define PMPS_OP_CHANNEL_SHUFFLE 452u
+
 #endif /* PADDLEMPS_OPS_H */

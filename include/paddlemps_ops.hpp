@@ -1133,6 +1133,21 @@ inline Tensor hypot(const Operand& x, const Operand& y) {
   return detail::Call(PMPS_OP_HYPOT).with(x).with(y).one();
 }
 
+/* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
+inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
+  return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();
+}
+
+/* The reverse of pixel_shuffle: squares of r by r pixels become channels. */
+inline Tensor pixel_unshuffle(const Operand& x, std::int64_t downscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
+  return detail::Call(PMPS_OP_PIXEL_UNSHUFFLE).with(x).give("downscale_factor", downscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();
+}
+
+/* The channels of images, dealt from groups in turn. */
+inline Tensor channel_shuffle(const Operand& x, std::int64_t groups = 1, bool channels_last = false) {
+  return detail::Call(PMPS_OP_CHANNEL_SHUFFLE).with(x).give("groups", groups).give("channels_last", channels_last).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -613,40 +613,17 @@ func centerCropPad(c *call) []*value {
 	return one(x)
 }
 
-// block are the dimensions of images and the size of the blocks that they are cut into. blocksize divides height and
-// width of SpaceToDepth; its square divides the channels of DepthToSpace.
-func (c *call) block() (x *value, n, ch, h, w, b int64) {
-	x, b = c.x(0), c.int("blocksize", 0)
-	if x.rank() != 4 || b < 1 {
-		c.wrong("the operand has %d dimensions and blocksize is %d; want 4, and 1 or more", x.rank(), b)
-	}
-	d := x.dims()
-	return x, d[0], d[1], d[2], d[3], b
-}
-
 // depthToSpace moves channels into blocks of pixels. In mode DCR the place in the block is the slower part of the
 // channel, in CRD the faster one.
 func depthToSpace(c *call) []*value {
-	x, n, ch, h, w, b := c.block()
-	if ch%(b*b) != 0 {
-		c.wrong("there are %d channels; want a multiple of %d", ch, b*b)
-	}
-	if c.text("mode", "DCR") == "CRD" {
-		x = c.transpose(c.reshape(x, n, ch/(b*b), b, b, h, w), 0, 1, 4, 2, 5, 3)
-	} else {
-		x = c.transpose(c.reshape(x, n, b, b, ch/(b*b), h, w), 0, 3, 4, 1, 5, 2)
-	}
-	return one(c.reshape(x, n, ch/(b*b), h*b, w*b))
+	at := with(op.PixelShuffleUpscaleFactor, c.int("blocksize", 0), op.PixelShuffleBlocksFirst, c.text("mode", "DCR") != "CRD")
+	return one(c.do(op.IDPixelShuffle, at, c.x(0)))
 }
 
 // spaceToDepth is its inverse in mode DCR.
 func spaceToDepth(c *call) []*value {
-	x, n, ch, h, w, b := c.block()
-	if h%b != 0 || w%b != 0 {
-		c.wrong("the images are %d x %d; want multiples of %d", h, w, b)
-	}
-	x = c.transpose(c.reshape(x, n, ch, h/b, b, w/b, b), 0, 3, 5, 1, 2, 4)
-	return one(c.reshape(x, n, ch*b*b, h/b, w/b))
+	at := with(op.PixelUnshuffleDownscaleFactor, c.int("blocksize", 0), op.PixelUnshuffleBlocksFirst, true)
+	return one(c.do(op.IDPixelUnshuffle, at, c.x(0)))
 }
 
 // dropout is its operand, except in training mode. The mask says that everything is kept. Where the mask is wanted, it

@@ -30,6 +30,7 @@ type composite struct {
 	kind     Kind      // 0: Unary
 	domain   Domain    // of the values that tests give all operands
 	accepts  dtype.Set // 0: Floats
+	narrow   bool      // halves stay halves: elements are moved, or computed with once
 	asFirst  bool      // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
 	infer    rules     // nil: of the calls
 	python   Python
@@ -59,7 +60,7 @@ func (k *composite) row() Row {
 	for i := range f.in {
 		f.in[i].Domain = k.domain
 	}
-	f.asFirst = k.asFirst
+	f.asFirst, f.narrow = k.asFirst, k.narrow
 	if k.accepts == 0 {
 		k.accepts = dtype.Floats
 	}
@@ -79,6 +80,9 @@ func (row *Row) IsComposite() bool { return row.formula != nil }
 // rounded is the calls of the row: those of the formula, with halves computed in float32, and rounded to at the end. Operands that
 // may be left out do not count: a loss of halves with a weight of float32 is a half.
 func (f *formula) rounded(c *Calls, in []Var, at Attrs) []Var {
+	if f.narrow {
+		return []Var{f.calls(c, in, at)}
+	}
 	out := f.calls(c, c.widened(in), at)
 	if c.Err != nil {
 		return []Var{out}

@@ -24,7 +24,7 @@ func (d *Description) AttrDoc(row *Row, i int) string {
 
 // Descriptions are those of all rows, by name. They are in the files describe_*.go, one for each file of rows.
 func Descriptions() map[string]*Description {
-	all := slices.Concat(describedArray(), describedAttention(), describedCompositesActivation(), describedCompositesLoss(), describedCompositesNorm(), describedCompositesMath(), describedElementwise(), describedNormalize(), describedRecurrent(), describedWindow(), describedSpecial())
+	all := slices.Concat(describedArray(), describedAttention(), describedCompositesActivation(), describedCompositesLoss(), describedCompositesNorm(), describedCompositesMath(), describedCompositesImage(), describedElementwise(), describedNormalize(), describedRecurrent(), describedWindow(), describedSpecial())
 	byName := map[string]*Description{}
 	for i := range all {
 		if byName[all[i].Name] != nil {

@@ -36,6 +36,7 @@ type formula struct {
 	in       []Input
 	attrs    []Attr
 	asFirst  bool   // see composite
+	narrow   bool   // likewise
 	text     string // of the lines
 	read     sync.Once
 	body     []line   // of text, once that was read

@@ -46,9 +46,12 @@ func inferPullback(c *Inference) error {
 }
 
 // gradients are those of the operands that are wanted, in the order of the operands. in ends with the gradient of the result.
-// Halves are computed in float32.
+// Halves are computed in float32, unless the formula is narrow.
 func (f *formula) gradients(c *Calls, in []Var, at Attrs, wants int64) []Var {
-	wide, n := c.widened(in), len(in)-1
+	wide, n := in, len(in)-1
+	if !f.narrow {
+		wide = c.widened(in)
+	}
 	g := Gradient{Calls: *c, Attrs: at, In: wide[:n], Dy: wide[n:], Wants: make([]bool, n)}
 	for i := range g.Wants {
 		g.Wants[i] = wants>>i&1 != 0

@@ -11,7 +11,7 @@ import (
 
 // Table is every operator in ascending order of ID.
 var Table = inOrder(slices.Concat(binaryRows, bitwiseRows, compareRows, unaryRows, activationRows, selectRows,
-	specialRows, reduceRows, viewRows, assembleRows, indexRows, createRows, windowRows, normalizeRows, attentionRows, recurrentRows, activationComposites, lossComposites, normComposites, mathComposites))
+	specialRows, reduceRows, viewRows, assembleRows, indexRows, createRows, windowRows, normalizeRows, attentionRows, recurrentRows, activationComposites, lossComposites, normComposites, mathComposites, imageComposites))
 
 var (
 	// Two indices of the table, which stays as it is after init: they need no lock.

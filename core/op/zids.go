@@ -203,6 +203,9 @@ const (
 	IDSinc                         ID = 372
 	IDStanh                        ID = 373
 	IDHypot                        ID = 374
+	IDPixelShuffle                 ID = 450
+	IDPixelUnshuffle               ID = 451
+	IDChannelShuffle               ID = 452
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -454,4 +457,12 @@ const (
 	LogitEps                              = 0
 	StanhScaleA                           = 0
 	StanhScaleB                           = 1
+	PixelShuffleUpscaleFactor             = 0
+	PixelShuffleChannelsLast              = 1
+	PixelShuffleBlocksFirst               = 2
+	PixelUnshuffleDownscaleFactor         = 0
+	PixelUnshuffleChannelsLast            = 1
+	PixelUnshuffleBlocksFirst             = 2
+	ChannelShuffleGroups                  = 0
+	ChannelShuffleChannelsLast            = 1
 )

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import oracles_image
 import pytest
 
 import paddle_mps as paddle
@@ -298,6 +299,7 @@ ORACLES: dict[str, Oracle] = {
     "stanh": Oracle(lambda x, a=0.67, b=1.7159: b * np.tanh(a * x), lambda: [floats(3, 4)], [[], [2.0, -0.5]]),
     "hypot": Oracle(np.hypot, lambda: [floats(3, 4), floats(4)], [[]]),
 }  # fmt: skip
+ORACLES.update({name: Oracle(*given) for name, given in oracles_image.ORACLES.items()})
 
 CASES = [
     pytest.param(name, setting, id=f"{name}-{i}") for name, o in ORACLES.items() for i, setting in enumerate(o.settings)

@@ -1,0 +1,48 @@
+package op
+
+import "github.com/paddle-mps/paddle-mps/core/dtype"
+
+// Images: at other sizes, at points between pixels, surrounded by more of them, and with channels that become pixels. What follows
+// from sizes alone, indices and weights, is computed by the functions of image.go.
+var imageComposites = composites(imageFormulas)
+
+var imageFormulas = []composite{
+	{
+		// Of a channel, the number in its square is the last part, or with blocks_first the first one.
+		id: 450, kind: Composed, accepts: dtype.Movable, narrow: true, infer: rules{same, shuffledPixels}, python: functionByHand,
+		formula: `pixel_shuffle(x, upscale_factor=1, channels_last=false, blocks_first=false) =
+			r = upscale_factor
+			n = size(x, 0)
+			h = size(x, channels_last ? 1 : 2)
+			w = size(x, channels_last ? 2 : 3)
+			c = size(x, channels_last ? 3 : 1) / (r * r)
+			front = blocks_first ? transpose(reshape(x, [n, r, r, c, h, w]), [0, 3, 4, 1, 5, 2]) :
+				transpose(reshape(x, [n, c, r, r, h, w]), [0, 1, 4, 2, 5, 3])
+			last = blocks_first ? transpose(reshape(x, [n, h, w, r, r, c]), [0, 1, 3, 2, 4, 5]) :
+				transpose(reshape(x, [n, h, w, c, r, r]), [0, 1, 4, 2, 5, 3])
+			channels_last ? reshape(last, [n, h * r, w * r, c]) : reshape(front, [n, c, h * r, w * r])`,
+	},
+	{
+		id: 451, kind: Composed, accepts: dtype.Movable, narrow: true, infer: rules{same, gatheredPixels}, python: functionByHand,
+		formula: `pixel_unshuffle(x, downscale_factor=1, channels_last=false, blocks_first=false) =
+			r = downscale_factor
+			n = size(x, 0)
+			h = size(x, channels_last ? 1 : 2) / r
+			w = size(x, channels_last ? 2 : 3) / r
+			c = size(x, channels_last ? 3 : 1)
+			front = transpose(reshape(x, [n, c, h, r, w, r]), blocks_first ? [0, 3, 5, 1, 2, 4] : [0, 1, 3, 5, 2, 4])
+			last = transpose(reshape(x, [n, h, r, w, r, c]), blocks_first ? [0, 1, 3, 2, 4, 5] : [0, 1, 3, 5, 2, 4])
+			channels_last ? reshape(last, [n, h, w, c * r * r]) : reshape(front, [n, c * r * r, h, w])`,
+	},
+	{
+		id: 452, kind: Composed, accepts: dtype.Movable, narrow: true, infer: rules{same, dealtChannels}, python: functionByHand,
+		formula: `channel_shuffle(x, groups=1, channels_last=false) =
+			n = size(x, 0)
+			h = size(x, channels_last ? 1 : 2)
+			w = size(x, channels_last ? 2 : 3)
+			c = size(x, channels_last ? 3 : 1) / groups
+			front = transpose(reshape(x, [n, groups, c, h, w]), [0, 2, 1, 3, 4])
+			last = transpose(reshape(x, [n, h, w, groups, c]), [0, 1, 2, 4, 3])
+			shaped(channels_last ? last : front, x)`,
+	},
+}
