@@ -62,6 +62,7 @@ def names() -> dict[str, Any]:
         "state": paddle.ones([1, 2]),
         "i": tensor([3, 1]), "j": tensor([1, 0]), "v": tensor([1.0, 2.0]), "w": paddle.ones([4]), "b": paddle.zeros([4]),
         "I": images, "S": x.reshape([1, 4, 1, 2]), "L": lines, "A": x.reshape([1, 2, 1, 4]), "K": paddle.ones([1, 2, 1, 1]), "T": paddle.ones([2, 1, 1, 1]),
+        "G": images.reshape([1, 2, 2, 2]), "H": paddle.ones([1, 2, 3]),
         "N": paddle.ones([1, 2, 1]), "P": pooled[0], "Q": pooled[1], "q": paddle.arange(8).cast("int8").reshape([2, 4]),
         "r": paddle.ones([4, 2], dtype="int8"), "boxes": paddle.ones([1, 2, 4]), "scores": paddle.ones([1, 1, 2]),
         "p8": paddle.ones([1, 1, 2, 4], dtype="int8"), "w8": paddle.ones([1, 1, 1, 1], dtype="int8"),

@@ -610,4 +610,10 @@
 /* The channels of images, dealt from groups in turn. */
 #define PMPS_OP_CHANNEL_SHUFFLE 452u
 
+/* Images [n, c, size...] of 1 to 3 axes at the points of a grid [n, points..., axes], whose first coordinate is for the last axis, from -1 to 1: [n, c, points...]. */
+#define PMPS_OP_GRID_SAMPLE 453u
+
+/* Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample. */
+#define PMPS_OP_AFFINE_GRID 454u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1148,6 +1148,16 @@ inline Tensor channel_shuffle(const Operand& x, std::int64_t groups = 1, bool ch
   return detail::Call(PMPS_OP_CHANNEL_SHUFFLE).with(x).give("groups", groups).give("channels_last", channels_last).one();
 }
 
+/* Images [n, c, size...] of 1 to 3 axes at the points of a grid [n, points..., axes], whose first coordinate is for the last axis, from -1 to 1: [n, c, points...]. */
+inline Tensor grid_sample(const Operand& x, const Operand& grid, std::string_view mode = "bilinear", std::string_view padding_mode = "zeros", bool align_corners = true, bool padded_pixels = false) {
+  return detail::Call(PMPS_OP_GRID_SAMPLE).with(x).with(grid).give("mode", mode).give("padding_mode", padding_mode).give("align_corners", align_corners).give("padded_pixels", padded_pixels).one();
+}
+
+/* Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample. */
+inline Tensor affine_grid(const Operand& theta, Axes out_shape = {}, bool align_corners = true, bool centered = false) {
+  return detail::Call(PMPS_OP_AFFINE_GRID).with(theta).give("out_shape", out_shape).give("align_corners", align_corners).give("centered", centered).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -14,8 +14,7 @@ import (
 // follow from the sizes alone; both are computed here and become constants. The formulas are those of the ONNX operator
 // specification, https://onnx.ai/onnx/operators/onnx__Resize.html.
 //
-// Sizes and scales have to be known. GridSample reads at places that are known only when the model runs, so that its
-// weights are tensors that rows compute.
+// Sizes and scales have to be known.
 
 var images = []entry{
 	// Resize: X, roi, scales, sizes; X and scales in opset 10.
@@ -336,38 +335,15 @@ func (c *call) rounded(mode string, at float64) float64 {
 }
 
 // affineGrid are the places that affine maps send the pixels of an image to. Operands: theta [N, axes, axes + 1] and
-// the size [N, C, size...]. Result: [N, size..., axes]. The places of pixels are computed here, in double precision,
-// and multiplied by the maps when the model runs.
+// the size [N, C, size...]. Result: [N, size..., axes].
 func affineGrid(c *call) []*value {
 	theta, size := c.x(0), c.checked(c.ints(1, "the size"))
-	axes := len(size) - 2
-	if axes < 2 || axes > 3 || theta.rank() != 3 || product(size[2:]) > 1<<24 {
-		c.wrong("the size is %v and the maps have shape %s; want 4 or 5 dimensions, and 3", size, &theta.Shape)
+	if len(size) < 2 || product(size[2:]) > 1<<24 {
+		c.wrong("the size is %v; want 4 or 5 dimensions", size)
 	}
-	pixels := product(size[2:])
-	c.room(pixels, int64(axes+1))
-	list := make([]float64, 0, pixels*int64(axes+1))
-	for p := range pixels {
-		rest, point := p, make([]float64, axes+1)
-		for i := range axes { // the last axis of the image is the first coordinate
-			n := size[len(size)-1-i]
-			at := float64(rest % n)
-			rest /= n
-			switch {
-			case !c.yes("align_corners", 0):
-				point[i] = (2*at+1)/float64(n) - 1
-			case n > 1:
-				point[i] = 2*at/float64(n-1) - 1
-			default:
-				point[i] = 0
-			}
-		}
-		point[axes] = 1
-		list = append(list, point...)
-	}
-	base := c.reals(theta.DType, []int64{pixels, int64(axes + 1)}, list)
-	grid := c.matmul(base, c.swap(theta, 1, 2))
-	return one(c.reshape(grid, append(append([]int64{size[0]}, size[2:]...), int64(axes))...))
+	c.room(product(size[2:]), int64(len(size)))
+	at := with(op.AffineGridOutShape, size, op.AffineGridAlignCorners, c.yes("align_corners", 0), op.AffineGridCentered, true)
+	return one(c.do(op.IDAffineGrid, at, theta))
 }
 
 // col2im adds up blocks that overlap: what a transposed convolution does with a kernel of ones at one place each.
@@ -429,120 +405,19 @@ func col2im(c *call) []*value {
 // gridSample reads images at the places of a grid, from -1 to 1 on each axis. Operands: X [N, C, size...] and the
 // grid [N, places..., axes], whose first coordinate is for the last axis. Result: [N, C, places...].
 func gridSample(c *call) []*value {
-	x, grid := c.x(0), c.x(1)
-	axes := x.rank() - 2
-	if axes < 1 || axes > 3 || grid.rank() != x.rank() || grid.dims()[grid.rank()-1] != int64(axes) {
-		c.wrong("the operands have shapes %s and %s", &x.Shape, &grid.Shape)
-	}
-	corners := c.yes("align_corners", 0)
-	at := make([]*value, axes) // coordinates on each axis of x: [N, places...]
-	for i := range axes {
-		g, n := c.pick(grid, grid.rank()-1, int64(axes-1-i)), float64(x.dims()[i+2])
-		if corners {
-			at[i] = c.mul(c.add(g, num(1)), num((n-1)/2))
-		} else {
-			at[i] = c.sub(c.mul(c.add(g, num(1)), num(n/2)), num(0.5))
-		}
-	}
-	switch mode := c.text("mode", "linear"); mode {
-	case "nearest":
-		for i := range at {
-			at[i] = c.unary(op.IDRound, at[i])
-		}
-		return one(c.sampled(x, at, corners))
-	case "linear", "bilinear":
-		return one(c.blend(x, at, 0, 2, corners, c.linearWeight))
-	case "cubic", "bicubic":
-		return one(c.blend(x, at, 0, 4, corners, c.cubicWeight))
+	mode := c.text("mode", "linear")
+	switch mode {
+	case "linear":
+		mode = "bilinear"
+	case "cubic":
+		mode = "bicubic"
+	case "nearest", "bilinear", "bicubic":
 	default:
 		c.refuse("mode %q is not supported", mode)
 	}
-	return nil
-}
-
-// linearWeight is the kernel of linear interpolation at distances below 1.
-func (c *call) linearWeight(d *value) *value { return c.sub(num(1), c.unary(op.IDAbs, d)) }
-
-// cubicWeight is the kernel of cubic interpolation with -0.75 at distances below 2.
-func (c *call) cubicWeight(d *value) *value {
-	const a = -0.75
-	d = c.unary(op.IDAbs, d)
-	poly := func(k3, k2, k1, k0 float64) *value {
-		v := c.add(c.mul(d, num(k3)), num(k2))
-		v = c.add(c.mul(v, d), num(k1))
-		return c.add(c.mul(v, d), num(k0))
-	}
-	near, far := poly(a+2, -(a+3), 0, 1), poly(a, -5*a, 8*a, -4*a)
-	return c.where(c.binary(op.IDLessEqual, d, num(1)), near, far)
-}
-
-// blend sums what is at n neighbours on axis i, with weights by their distances, and on the axes behind it. It goes
-// through the axes one after the other, so that there are n to the power of the axes reads.
-func (c *call) blend(x *value, at []*value, i, n int, corners bool, weight func(d *value) *value) *value {
-	if i == len(at) {
-		return c.sampled(x, at, corners)
-	}
-	base := c.unary(op.IDFloor, at[i])
-	var total *value
-	for k := range n {
-		place := c.add(base, num(float64(k-n/2+1)))
-		w := weight(c.sub(at[i], place))
-		next := slices.Clone(at)
-		next[i] = place
-		part := c.mul(c.blend(x, next, i+1, n, corners, weight), c.unsqueeze(w, 1))
-		if total == nil {
-			total = part
-		} else {
-			total = c.add(total, part)
-		}
-	}
-	return total
-}
-
-// sampled is x at coordinates that are whole numbers, [N, places...] for each axis: [N, C, places...]. What is
-// outside is 0, the element at the end, or a mirror image, as attribute padding_mode says.
-func (c *call) sampled(x *value, at []*value, corners bool) *value {
-	mode := c.text("padding_mode", "zeros")
-	rank := at[0].rank() + 1
-	in := []*value{x, c.steps(x.dims()[0], 0, rank), c.steps(x.dims()[1], 1, rank)}
-	var inside *value
-	for i, v := range at {
-		n := float64(x.dims()[i+2])
-		if mode == "reflection" {
-			v = c.reflected(v, n, corners)
-		}
-		clipped := c.clamp(v, 0, n-1)
-		if mode == "zeros" {
-			same := c.binary(op.IDEqual, v, clipped)
-			if inside == nil {
-				inside = same
-			} else {
-				inside = c.binary(op.IDLogicalAnd, inside, same)
-			}
-		}
-		in = append(in, c.unsqueeze(c.cast(clipped, dtype.Int64), 1))
-	}
-	y := c.do(op.IDIndex, nil, in...)
-	if inside == nil {
-		return y
-	}
-	return c.where(c.unsqueeze(inside, 1), y, c.zero(y.DType))
-}
-
-// reflected brings coordinates within an axis by mirrors at its ends: at the elements there, or half an element
-// beyond. The distance from the lower end is folded at the length of the axis: a triangle wave.
-func (c *call) reflected(v *value, n float64, corners bool) *value {
-	low, high := -0.5, n-0.5
-	if corners {
-		low, high = 0, n-1
-	}
-	span := high - low
-	if span <= 0 {
-		return c.mul(v, num(0))
-	}
-	d := c.binary(op.IDRemainder, c.sub(v, num(low)), num(2*span))
-	d = c.where(c.binary(op.IDGreaterThan, d, num(span)), c.sub(num(2*span), d), d)
-	return c.add(d, num(low))
+	at := with(op.GridSampleMode, mode, op.GridSamplePaddingMode, c.text("padding_mode", "zeros"),
+		op.GridSampleAlignCorners, c.yes("align_corners", 0), op.GridSamplePaddedPixels, true)
+	return one(c.do(op.IDGridSample, at, c.x(0), c.x(1)))
 }
 
 // nonMaxSuppression is rows of batch, class and box for the boxes that are chosen, those of a class from the best on. The row

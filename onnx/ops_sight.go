@@ -53,7 +53,7 @@ func deformConv(c *call) []*value {
 	// Each offset group of each image is an image of its own, with its channels.
 	at := c.deformed(x, offset, kernel, n*parts)
 	images := c.reshape(x, slices.Concat([]int64{n * parts, channels / parts}, x.dims()[2:])...)
-	read := c.blend(images, at, 0, 2, true, c.linearWeight)
+	read := c.blend(images, at, 0)
 	if c.has(4) {
 		read = c.mul(read, c.reshape(c.x(4), slices.Concat([]int64{n * parts, 1, points}, places)...))
 	}
@@ -65,6 +65,42 @@ func deformConv(c *call) []*value {
 		y = c.add(y, c.channels(c.x(3), x.rank()))
 	}
 	return one(y)
+}
+
+// blend sums what is at the two neighbours on axis i, with weights by their distances, and on the axes behind it. It goes
+// through the axes one after the other, so that there are 2 to the power of the axes reads.
+func (c *call) blend(x *value, at []*value, i int) *value {
+	if i == len(at) {
+		return c.sampled(x, at)
+	}
+	base := c.unary(op.IDFloor, at[i])
+	var parts [2]*value
+	for k := range parts {
+		next := slices.Clone(at)
+		next[i] = c.add(base, num(float64(k)))
+		w := c.sub(num(1), c.unary(op.IDAbs, c.sub(at[i], next[i])))
+		parts[k] = c.mul(c.blend(x, next, i+1), c.unsqueeze(w, 1))
+	}
+	return c.add(parts[0], parts[1])
+}
+
+// sampled is x at coordinates that are whole numbers, [N, places...] for each axis: [N, C, places...]; 0 outside.
+func (c *call) sampled(x *value, at []*value) *value {
+	rank := at[0].rank() + 1
+	in := []*value{x, c.steps(x.dims()[0], 0, rank), c.steps(x.dims()[1], 1, rank)}
+	var inside *value
+	for i, v := range at {
+		clipped := c.clamp(v, 0, float64(x.dims()[i+2])-1)
+		same := c.binary(op.IDEqual, v, clipped)
+		if inside == nil {
+			inside = same
+		} else {
+			inside = c.binary(op.IDLogicalAnd, inside, same)
+		}
+		in = append(in, c.unsqueeze(c.cast(clipped, dtype.Int64), 1))
+	}
+	y := c.do(op.IDIndex, nil, in...)
+	return c.where(c.unsqueeze(inside, 1), y, c.zero(y.DType))
 }
 
 // deformed is the coordinates on each axis of what a kernel reads: [lead, points of the kernel, places...].

@@ -45,4 +45,15 @@ var imageFormulas = []composite{
 			last = transpose(reshape(x, [n, h, w, groups, c]), [0, 1, 2, 4, 3])
 			shaped(channels_last ? last : front, x)`,
 	},
+	{
+		// A pixel outside is 0, where padding_mode does not say another one.
+		id: 453, kind: Composed, accepts: dtype.All, asFirst: true, infer: rules{likeFirst, sampledImages}, python: functionByHand,
+		formula: `grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=true, padded_pixels=false) =
+			sampled(x, grid, mode, padding_mode, align_corners, padded_pixels)`,
+	},
+	{
+		id: 454, kind: Composed, narrow: true, infer: rules{floatOnly, mappedGrid}, python: functionByHand,
+		formula: `affine_grid(theta, out_shape=ints, align_corners=true, centered=false) =
+			mapped(theta, out_shape, align_corners, centered)`,
+	},
 }

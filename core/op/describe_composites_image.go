@@ -9,6 +9,15 @@ func describedCompositesImage() []Description {
 		{Name: "pixel_shuffle", Attrs: []string{"of height and width", channelsLastDoc, "whether the place in a square is the first part of the number of a channel, and not the last"}, Doc: "Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels."},
 		{Name: "pixel_unshuffle", Attrs: []string{"of height and width", channelsLastDoc, "whether the place in a square is the first part of the number of a channel, and not the last"}, Doc: "The reverse of pixel_shuffle: squares of r by r pixels become channels."},
 		{Name: "channel_shuffle", Attrs: []string{"how many; a divisor of the channels", channelsLastDoc}, Doc: "The channels of images, dealt from groups in turn."},
+		{Name: "grid_sample", Attrs: []string{
+			"'nearest', 'bilinear' or 'bicubic'", "what is outside: 'zeros', 'border', the nearest pixel, or 'reflection'",
+			"whether -1 and 1 are the centres of the first and last pixels, or their outer edges",
+			"whether padding_mode says which pixels around a point are read, as in onnxruntime, and not where the point is, as in Paddle; 'bicubic' always does the former",
+		}, Doc: "Images [n, c, size...] of 1 to 3 axes at the points of a grid [n, points..., axes], whose first coordinate is for the last axis, from -1 to 1: [n, c, points...]."},
+		{Name: "affine_grid", Attrs: []string{
+			"the shape of the images, [n, c, size...]", "whether -1 and 1 are the centres of the first and last pixels, or their outer edges",
+			"whether the only pixel of an axis is at 0 with align_corners, as in ONNX; else at nan, as in Paddle",
+		}, Doc: "Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

@@ -26,6 +26,11 @@ import (
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
+//
+// and those of image.go, which compute indices and weights:
+//
+//	sampled(...)             the result of grid_sample
+//	mapped(...)              that of affine_grid
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":   affine,
 	"along":    broadcastAlong,
@@ -35,12 +40,14 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
 	"like":       castLike,
+	"mapped":     mapGrid,
 	"number":     numberLike,
 	"numel":      countElements,
 	"pick":       pickClass,
 	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
 	"reduced":    reduceLoss,
 	"same_shape": checkShapes,
+	"sampled":    sampleImages,
 	"shaped":     shapeLike,
 	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
 	"size":       sizeOf,

@@ -1,6 +1,9 @@
 package op
 
 import (
+	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -82,4 +85,309 @@ func dealtChannels(c *Inference) error {
 	}
 	c.Out[0].Shape = c.In[0].Shape
 	return err
+}
+
+// sampledImages is the rule of grid_sample.
+func sampledImages(c *Inference) error {
+	x, grid := &c.In[0].Shape, &c.In[1].Shape
+	axes := x.Rank - 2
+	if axes < 1 || axes > 3 || grid.Rank != x.Rank || differ(grid.Dims[x.Rank-1], int64(axes)) || differ(grid.Dims[0], x.Dims[0]) {
+		return status.Errorf(status.Invalid, "[%s] x has shape %s and grid %s; want [n, c, size...] and [n, points..., axes] for 1 to 3 axes", c.Row.Name, x, grid)
+	}
+	if d := c.In[1].DType; !d.IsFloat() {
+		return status.Errorf(status.Unsupported, "[%s] grid is %s; want a floating-point tensor", c.Row.Name, d)
+	}
+	out := *x
+	copy(out.Dims[2:], grid.Dims[1:x.Rank-1])
+	c.Out[0].Shape = out
+	for _, word := range [...]struct {
+		attr string
+		of   []string
+	}{{"mode", []string{"bilinear", "nearest", "bicubic"}}, {"padding_mode", []string{"zeros", "border", "reflection"}}} {
+		if got := c.attr(word.attr).Str(); !slices.Contains(word.of, got) {
+			return status.Errorf(status.Invalid, "[%s] %s is '%s'; want one of %v", c.Row.Name, word.attr, got, word.of)
+		}
+	}
+	return nil
+}
+
+// sampling reads images at the points of a grid.
+type sampling struct {
+	*evaluation
+	image   Var // [n, size..., c], so that a read copies all channels of a pixel
+	batch   Var // the number of the image, for each point
+	sizes   []int64
+	padding string
+	corners bool // align_corners
+	padded  bool // the pixels around a point are padded, and not the point
+}
+
+// sampleImages computes grid_sample: the pixels around each point, weighted by their distances.
+func sampleImages(e *evaluation, args []quantity) quantity {
+	x, grid := args[0].v, args[1].v
+	s, mode := e.Shape(x), args[2].value.Str()
+	axes := s.Rank - 2
+	r := sampling{evaluation: e, sizes: s.Dims[2:s.Rank], padding: args[3].value.Str(), corners: args[4].value.I != 0}
+	r.padded = args[5].value.I != 0 || mode == "bicubic"
+	r.image = e.permute(x, channelsBehind(s.Rank))
+	line := shape.Shape{Rank: axes + 1}
+	for i := range line.Rank {
+		line.Dims[i] = 1
+	}
+	line.Dims[0] = s.Dims[0]
+	r.batch = e.Reshape(e.count(s.Dims[0]), &line)
+	points := make([]Var, axes)
+	for i := range points {
+		points[i] = r.point(grid, i)
+	}
+	var total Var
+	if mode == "nearest" {
+		for i, p := range points {
+			points[i] = e.Do(IDRound, nil, p)
+		}
+		total = r.read(points, NoVar)
+	} else {
+		total = r.blended(points, mode == "bicubic")
+	}
+	return quantity{v: e.permute(total, channelsInFront(s.Rank))}
+}
+
+// permute is transpose.
+func (c *Calls) permute(v Var, order []int64) Var {
+	return c.Do(IDTranspose, Attrs{{Kind: Ints, Ints: order}}, v)
+}
+
+// channelsBehind is the order of axes that makes axis 1 the last one, and channelsInFront the reverse.
+func channelsBehind(rank int) []int64 {
+	order := []int64{0}
+	for i := 2; i < rank; i++ {
+		order = append(order, int64(i))
+	}
+	return append(order, 1)
+}
+
+func channelsInFront(rank int) []int64 {
+	order := []int64{0, int64(rank - 1)}
+	for i := 1; i < rank-1; i++ {
+		order = append(order, int64(i))
+	}
+	return order
+}
+
+// point is the coordinates on one axis of images, counted in pixels.
+func (r *sampling) point(grid Var, axis int) Var {
+	s, n := r.Shape(grid), float64(r.sizes[axis])
+	last, at := int64(s.Rank-1), int64(len(r.sizes)-1-axis)
+	p := r.Do(IDSlice, Attrs{{Kind: Ints, Ints: []int64{last}}, {Kind: Ints, Ints: []int64{at}}, {Kind: Ints, Ints: []int64{at + 1}}, {Kind: Ints, Ints: []int64{1}}}, grid)
+	s.Rank--
+	p = r.plus(r.Reshape(p, &s), 1)
+	if r.corners {
+		p = r.scale(p, (n-1)/2)
+	} else {
+		p = r.plus(r.scale(p, n/2), -0.5)
+	}
+	if r.padded {
+		return p
+	}
+	return r.inside(p, r.sizes[axis])
+}
+
+// inside moves coordinates to where pixels are, as padding_mode says.
+func (r *sampling) inside(p Var, n int64) Var {
+	switch r.padding {
+	case "zeros":
+		return p
+	case "reflection":
+		p = r.reflected(p, float64(n))
+	}
+	return r.within(p, n)
+}
+
+// within cuts coordinates off at the first and the last pixel.
+func (r *sampling) within(p Var, n int64) Var {
+	return r.Do(IDClip, nil, p, r.Float(0), r.Float(float64(n-1)))
+}
+
+// reflected are coordinates under mirrors at the first and the last pixel, or at their outer edges.
+func (r *sampling) reflected(p Var, n float64) Var {
+	period, shift := 2*n, 0.5
+	if r.corners {
+		period, shift = 2*(n-1), 0
+	}
+	if period <= 0 {
+		return r.scale(p, 0)
+	}
+	far := r.Do(IDAbs, nil, r.plus(p, shift))
+	rest := r.subtract(far, r.scale(r.Do(IDFloor, nil, r.divide(far, r.Float(period))), period))
+	return r.plus(r.Do(IDMinimum, nil, rest, r.subtract(r.Float(period), rest)), -shift)
+}
+
+// blended is the sum over the pixels around each point: two on each axis, or four.
+func (r *sampling) blended(points []Var, cubic bool) Var {
+	type tap struct{ at, weight Var }
+	taps := make([][]tap, len(points))
+	for i, p := range points {
+		low := r.Do(IDFloor, nil, p)
+		t := r.subtract(p, low)
+		rest := r.subtract(r.Float(1), t)
+		if cubic {
+			taps[i] = []tap{{r.plus(low, -1), r.far(r.plus(t, 1))}, {low, r.near(t)}, {r.plus(low, 1), r.near(rest)}, {r.plus(low, 2), r.far(r.plus(rest, 1))}}
+		} else {
+			taps[i] = []tap{{low, rest}, {r.plus(low, 1), t}}
+		}
+	}
+	total, around := NoVar, len(taps[0])
+	for corner := range power(around, len(points)) {
+		at, weight := make([]Var, len(points)), NoVar
+		for i, rest := len(points)-1, corner; i >= 0; i, rest = i-1, rest/around {
+			at[i] = taps[i][rest%around].at
+		}
+		for i := range points {
+			w := taps[i][corner/power(around, len(points)-1-i)%around].weight
+			if weight == NoVar {
+				weight = w
+			} else {
+				weight = r.multiply(weight, w)
+			}
+		}
+		if term := r.read(at, weight); total == NoVar {
+			total = term
+		} else {
+			total = r.add(total, term)
+		}
+	}
+	return total
+}
+
+func power(x, n int) int {
+	y := 1
+	for range n {
+		y *= x
+	}
+	return y
+}
+
+// cubicReach is the coefficient of Keys' kernel, Cubic Convolution Interpolation for Digital Image Processing, 1981.
+const cubicReach = -0.75
+
+// near is Keys' kernel at distances up to 1, and far from 1 to 2.
+func (r *sampling) near(d Var) Var {
+	const a = cubicReach
+	slope := r.plus(r.scale(d, a+2), -(a + 3))
+	return r.plus(r.multiply(r.multiply(slope, d), d), 1)
+}
+
+func (r *sampling) far(d Var) Var {
+	const a = cubicReach
+	v := r.plus(r.scale(d, a), -5*a)
+	v = r.plus(r.multiply(v, d), 8*a)
+	return r.plus(r.multiply(v, d), -4*a)
+}
+
+// read is the pixels at whole numbers, 0 where there are none, times a weight.
+func (r *sampling) read(at []Var, weight Var) Var {
+	in, known := []Var{r.image, r.batch}, NoVar
+	for i, p := range at {
+		n := r.sizes[i]
+		if r.padded {
+			p = r.inside(p, n)
+		}
+		if !r.padded || r.padding == "zeros" {
+			there := r.Do(IDLogicalAnd, nil, r.Do(IDGreaterEqual, nil, p, r.Float(0)), r.Do(IDLessEqual, nil, p, r.Float(float64(n-1))))
+			if known != NoVar {
+				there = r.Do(IDLogicalAnd, nil, known, there)
+			}
+			known = there
+		}
+		in = append(in, r.Cast(r.within(p, n), dtype.Int64))
+	}
+	found := r.Do(IDIndex, nil, in...)
+	if r.Err != nil {
+		return NoVar
+	}
+	behind := r.Shape(at[0])
+	behind.Append(1)
+	if weight != NoVar {
+		found = r.multiply(found, r.Reshape(weight, &behind))
+	}
+	if known == NoVar {
+		return found
+	}
+	return r.where(r.Reshape(known, &behind), found, r.none(found))
+}
+
+// none is a zero for where, of the dtype of a value.
+func (c *Calls) none(v Var) Var {
+	if c.Err != nil || c.TypeOf(v).DType.IsFloat() {
+		return c.zero()
+	}
+	return c.full(&shape.Shape{}, Value{Kind: Int}, c.TypeOf(v).DType)
+}
+
+// mappedGrid is the rule of affine_grid.
+func mappedGrid(c *Inference) error {
+	size, s := c.attr("out_shape").Ints, &c.In[0].Shape
+	axes := len(size) - 2
+	if axes < 2 || axes > 3 || s.Rank != 3 || differ(s.Dims[1], int64(axes)) || differ(s.Dims[2], int64(axes+1)) {
+		return status.Errorf(status.Invalid, "[%s] theta has shape %s and out_shape is %v; want [n, 2, 3] for 4 numbers or [n, 3, 4] for 5", c.Row.Name, s, size)
+	}
+	out := shape.Shape{Rank: axes + 2}
+	out.Dims[0] = s.Dims[0]
+	for i, n := range size[2:] {
+		if n < 0 {
+			return status.Errorf(status.Invalid, "[%s] out_shape is %v; want numbers from 0", c.Row.Name, size)
+		}
+		out.Dims[i+1] = n
+	}
+	out.Dims[axes+1] = int64(axes)
+	c.Out[0].Shape = out
+	return nil
+}
+
+// mapGrid computes affine_grid: the points of pixels times the maps.
+func mapGrid(e *evaluation, args []quantity) quantity {
+	theta, size := args[0].v, args[1].value.Ints
+	corners, centered := args[2].value.I != 0, args[3].value.I != 0
+	axes := len(size) - 2
+	full := shape.Shape{Rank: axes + 1}
+	copy(full.Dims[:], size[2:])
+	full.Dims[axes] = 1
+	d := e.TypeOf(theta).DType
+	columns := make([]Var, axes+1)
+	for i, n := range size[2:] {
+		line := shape.Shape{Rank: axes + 1}
+		for j := range line.Rank {
+			line.Dims[j] = 1
+		}
+		line.Dims[i] = n
+		steps, inner := float64(n), 1.0
+		if corners && (n != 1 || !centered) {
+			steps, inner = float64(n-1), 0
+		}
+		// (2 * i + inner) / steps - 1, of which the numerator is a whole number.
+		twice := e.Do(IDMultiply, nil, e.count(n), e.Number(Value{Kind: Int, I: 2}))
+		above := e.Do(IDSubtract, nil, twice, e.Number(Value{Kind: Int, I: int64(steps - inner)}))
+		place := e.divide(e.Cast(above, wideOf(d)), e.Float(steps))
+		columns[axes-1-i] = e.Expand(e.Reshape(e.Cast(place, d), &line), &full) // the last axis is the first coordinate
+	}
+	columns[axes] = e.full(&full, Value{Kind: Float, F: 1}, d)
+	base := e.Do(IDConcat, Attrs{{Kind: Int, I: int64(axes)}}, columns...)
+	s := e.Shape(theta)
+	result := shape.Shape{Rank: axes + 2}
+	result.Dims[0], result.Dims[axes+1] = s.Dims[0], int64(axes)
+	copy(result.Dims[1:], size[2:])
+	pixels := shape.Shape{Rank: 2}
+	pixels.Dims[0], pixels.Dims[1] = 1, int64(axes+1)
+	for _, n := range size[2:] {
+		pixels.Dims[0] *= n
+	}
+	return quantity{v: e.Reshape(e.product(e.Reshape(base, &pixels), theta, false, true), &result)}
+}
+
+// wideOf is the dtype in which numbers of a floating-point dtype are computed.
+func wideOf(d dtype.DType) dtype.DType {
+	if d == dtype.Float64 {
+		return d
+	}
+	return dtype.Float32
 }

@@ -115,6 +115,15 @@ func toFloat(c *Inference) error {
 	return c.settle(floating(c.In[0].DType))
 }
 
+// likeFirst is the rule of composites whose result has the dtype of the first operand, and whose other operands keep theirs.
+func likeFirst(c *Inference) error {
+	if d := c.In[0].DType; !c.Row.Accepts.Has(d) {
+		return c.settle(d) // which has the error
+	}
+	c.Out[0].DType = c.In[0].DType
+	return nil
+}
+
 // floatOnly is the rule of what has no answer for integers, even cast ones: those whose rows accept floats alone.
 func floatOnly(c *Inference) error {
 	return c.settle(c.In[0].DType)

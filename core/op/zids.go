@@ -206,6 +206,8 @@ const (
 	IDPixelShuffle                 ID = 450
 	IDPixelUnshuffle               ID = 451
 	IDChannelShuffle               ID = 452
+	IDGridSample                   ID = 453
+	IDAffineGrid                   ID = 454
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -465,4 +467,11 @@ const (
 	PixelUnshuffleBlocksFirst             = 2
 	ChannelShuffleGroups                  = 0
 	ChannelShuffleChannelsLast            = 1
+	GridSampleMode                        = 0
+	GridSamplePaddingMode                 = 1
+	GridSampleAlignCorners                = 2
+	GridSamplePaddedPixels                = 3
+	AffineGridOutShape                    = 0
+	AffineGridAlignCorners                = 1
+	AffineGridCentered                    = 2
 )
