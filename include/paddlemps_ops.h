@@ -616,4 +616,10 @@
 /* Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample. */
 #define PMPS_OP_AFFINE_GRID 454u
 
+/* x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it. */
+#define PMPS_OP_INTERPOLATE 455u
+
+/* The numbers of a list, cast from float64. */
+#define PMPS_OP_NUMBER_LINE 460u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -94,6 +94,13 @@ class Call {
     if (axes.given()) attrs_.push_back(attr(name, axes.values()));
     return *this;
   }
+  Call& give(const char* name, const std::vector<double>& values) {
+    pmps_attr attr = named(name, PMPS_ATTR_FLOATS);
+    attr.value.floats = values.data();
+    attr.count = static_cast<std::int64_t>(values.size());
+    if (!values.empty()) attrs_.push_back(attr);
+    return *this;
+  }
   Call& give(const char* name, const Number& value) {
     attrs_.push_back(value.attr(name));
     return *this;
@@ -1156,6 +1163,16 @@ inline Tensor grid_sample(const Operand& x, const Operand& grid, std::string_vie
 /* Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample. */
 inline Tensor affine_grid(const Operand& theta, Axes out_shape = {}, bool align_corners = true, bool centered = false) {
   return detail::Call(PMPS_OP_AFFINE_GRID).with(theta).give("out_shape", out_shape).give("align_corners", align_corners).give("centered", centered).one();
+}
+
+/* x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it. */
+inline Tensor interpolate(const Operand& x, Axes axes = {}, Axes sizes = {}, const std::vector<double>& scales = {}, const std::vector<double>& region = {}, std::string_view mode = "nearest", std::string_view coordinates = "half_pixel", std::string_view nearest = "round_prefer_floor", double cubic = -0.75, bool exclude_outside = false, bool antialias = false, double extrapolation = 0, bool single = false) {
+  return detail::Call(PMPS_OP_INTERPOLATE).with(x).give("axes", axes).give("sizes", sizes).give("scales", scales).give("region", region).give("mode", mode).give("coordinates", coordinates).give("nearest", nearest).give("cubic", cubic).give("exclude_outside", exclude_outside).give("antialias", antialias).give("extrapolation", extrapolation).give("single", single).one();
+}
+
+/* The numbers of a list, cast from float64. */
+inline Tensor number_line(Place place, const std::vector<double>& values, pmps_dtype dtype) {
+  return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
 }
 
 }  // namespace paddlemps

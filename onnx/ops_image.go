@@ -4,15 +4,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
 // Images at other sizes, and at places that a tensor says.
-//
-// Resize goes axis by axis. An element of the result is a sum of a few elements along the axis, the taps, with weights that
-// follow from the sizes alone; both are computed here and become constants. The formulas are those of the ONNX operator
-// specification, https://onnx.ai/onnx/operators/onnx__Resize.html.
 //
 // Sizes and scales have to be known.
 
@@ -27,15 +22,6 @@ var images = []entry{
 	{"Col2Im", 18, 0, col2im},
 	// NonMaxSuppression: boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold.
 	{"NonMaxSuppression", 10, 0, nonMaxSuppression},
-}
-
-// sampling is how one axis is resized.
-type sampling struct {
-	mode, coordinates, nearest string
-	n, out                     int64
-	scale, start, end          float64 // end and start are those of the region of interest
-	cubic                      float64
-	antialias, exclude         bool
 }
 
 // resizeOld is Resize-10 and Upsample: an index is divided by the scale, and the fraction dropped. In opset 10 a
@@ -55,19 +41,43 @@ func resizeOld(c *call) []*value {
 	if len(scales) != x.rank() {
 		c.wrong("there are %d scales for %d dimensions", len(scales), x.rank())
 	}
-	mode := c.text("mode", "nearest")
-	if mode == "bilinear" {
-		mode = "linear"
-	}
+	// A smaller and a larger axis read other elements, so that each has a call of its own.
 	for axis, scale := range scales {
-		s := sampling{mode: mode, coordinates: "asymmetric", nearest: "floor", n: x.dims()[axis], scale: scale, end: 1}
+		rounding := "floor"
 		if scale < 1 && c.node.Op == "Resize" {
-			s.nearest = "ceil"
+			rounding = "ceil"
 		}
-		s.out = c.scaled(float64(s.n), scale)
-		x = c.resample(x, axis, s, nil)
+		size := c.scaled(float64(x.dims()[axis]), scale)
+		x = c.resized(x, []int64{int64(axis)}, []int64{size}, []float64{scale}, op.InterpolateCoordinates, "asymmetric", op.InterpolateNearest, rounding)
 	}
 	return one(x)
+}
+
+// resized is x at other sizes of axes, with further attributes of the row.
+func (c *call) resized(x *value, axes, sizes []int64, scales []float64, more ...any) *value {
+	mode := c.text("mode", "nearest")
+	switch mode {
+	case "bilinear":
+		mode = "linear"
+	case "nearest", "linear", "cubic":
+	default:
+		c.refuse("mode %q is not supported; want nearest, linear or cubic", mode)
+	}
+	for i, n := range sizes {
+		if d := x.dims()[axes[i]]; d == 0 && n != 0 || n > 1<<31 {
+			c.wrong("an axis of %d elements cannot have %d", d, n)
+		}
+		taps := 4.0
+		if c.yes("antialias", 0) {
+			taps /= min(scales[i], 1)
+		}
+		if mode != "nearest" && taps > 4 && (taps > 1<<12 || taps*float64(n) > 1<<26) {
+			c.refuse("a scale of %g with antialias is not supported", scales[i])
+		}
+		c.room(2, int64(min(taps, 1<<12)), n)
+	}
+	at := with(append([]any{op.InterpolateAxes, axes, op.InterpolateSizes, sizes, op.InterpolateScales, scales, op.InterpolateMode, mode}, more...)...)
+	return c.do(op.IDInterpolate, at, x)
 }
 
 // scaled is a size times a scale, rounded down.
@@ -79,7 +89,7 @@ func (c *call) scaled(n, scale float64) int64 {
 }
 
 // resize has the operands X, roi, scales and sizes. Attribute axes says which axes the numbers are for; the others
-// stay. Integers are interpolated in float32 and lose their fraction.
+// stay.
 func resize(c *call) []*value {
 	x := c.x(0)
 	axes := count(x.rank())
@@ -100,24 +110,10 @@ func resize(c *call) []*value {
 		c.wrong("the region of interest has %d numbers; want two for each axis", len(region))
 	}
 	scales, sizes := c.targets(x, axes, region, given)
-	var outside *value
-	if coordinates == "tf_crop_and_resize" {
-		outside = c.reals(dtype.Float32, nil, []float64{c.float("extrapolation_value", 0)})
-	}
-	whole := x.DType.IsInt()
-	d := x.DType
-	if whole && c.text("mode", "nearest") != "nearest" {
-		x = c.float32Of(x)
-	}
-	for i, a := range axes {
-		s := sampling{
-			mode: c.text("mode", "nearest"), coordinates: coordinates, nearest: c.text("nearest_mode", "round_prefer_floor"),
-			n: x.dims()[a], out: sizes[i], scale: scales[i], start: region[i], end: region[len(axes)+i],
-			cubic: c.float("cubic_coeff_a", -0.75), antialias: c.yes("antialias", 0), exclude: c.yes("exclude_outside", 0),
-		}
-		x = c.resample(x, int(a), s, outside)
-	}
-	return one(c.cast(x, d))
+	return one(c.resized(x, axes, sizes, scales,
+		op.InterpolateRegion, region, op.InterpolateCoordinates, coordinates, op.InterpolateNearest, c.text("nearest_mode", "round_prefer_floor"),
+		op.InterpolateCubic, c.float("cubic_coeff_a", -0.75), op.InterpolateExcludeOutside, c.yes("exclude_outside", 0), op.InterpolateAntialias, c.yes("antialias", 0),
+		op.InterpolateExtrapolation, c.float("extrapolation_value", 0)))
 }
 
 // targets are scales and sizes, of which one is given. A policy that keeps the aspect ratio makes all scales the
@@ -153,185 +149,6 @@ func (c *call) targets(x *value, axes []int64, region []float64, given func(int)
 		c.wrong("neither scales nor sizes are given")
 	}
 	return scales, sizes
-}
-
-// resample is one axis at another size. outside is what coordinates beyond the ends become, if not the element at
-// the end. An axis that stays as it is costs nothing.
-func (c *call) resample(x *value, axis int, s sampling, outside *value) *value {
-	if s.out == s.n && s.scale == 1 && s.start == 0 && s.end == 1 {
-		return x
-	}
-	if s.n == 0 || s.out > 1<<31 {
-		c.wrong("an axis of %d elements cannot have %d", s.n, s.out)
-	}
-	c.room(s.out)
-	indices, weights := c.interpolation(&s)
-	var y *value
-	switch {
-	case weights == nil:
-		y = c.take(x, axis, indices[0])
-	case len(indices) > 4: // too many to gather: a matrix with a row for each element of the result
-		y = c.weighted(x, axis, s, indices, weights)
-	default:
-		dims := slices.Repeat([]int64{1}, x.rank())
-		dims[axis] = s.out
-		for k := range indices {
-			part := c.mul(c.take(x, axis, indices[k]), c.reals(x.DType, dims, weights[k]))
-			if y == nil {
-				y = part
-			} else {
-				y = c.add(y, part)
-			}
-		}
-	}
-	if outside == nil {
-		return y
-	}
-	beyond, any := make([]byte, s.out), false
-	for o := range s.out {
-		if at := s.coordinate(o); at < 0 || at > float64(s.n-1) {
-			beyond[o], any = 1, true
-		}
-	}
-	if !any {
-		return y
-	}
-	dims := slices.Repeat([]int64{1}, x.rank())
-	dims[axis] = s.out
-	return c.where(c.constant(dtype.Bool, dims, beyond), c.cast(outside, y.DType), y)
-}
-
-// weighted is a product with a matrix of the weights. Shrinking with antialias reads many elements for each of the
-// result.
-func (c *call) weighted(x *value, axis int, s sampling, indices [][]int64, weights [][]float64) *value {
-	if s.n*s.out > 1<<26 {
-		c.refuse("an axis of %d elements to %d with %d taps is not supported", s.n, s.out, len(indices))
-	}
-	c.room(s.n, s.out)
-	matrix := make([]float64, s.n*s.out)
-	for k := range indices {
-		for o, i := range indices[k] {
-			matrix[i*s.out+int64(o)] += weights[k][o]
-		}
-	}
-	last := x.rank() - 1
-	y := c.matmul(c.swap(x, axis, last), c.reals(x.DType, []int64{s.n, s.out}, matrix))
-	return c.swap(y, axis, last)
-}
-
-// coordinate is where an element of the result lies in the operand. It may lie outside of the operand, where the
-// elements at the ends count. The modes are those of attribute coordinate_transformation_mode. For pytorch_half_pixel with one element
-// the text of ONNX says 0, which onnxruntime follows, and the code of ONNX's reference -0.5.
-func (s *sampling) coordinate(o int64) float64 {
-	x, n, out := float64(o), float64(s.n), s.scale*float64(s.n)
-	switch s.coordinates {
-	case "align_corners":
-		if out == 1 {
-			return 0
-		}
-		return x * (n - 1) / (out - 1)
-	case "asymmetric":
-		return x / s.scale
-	case "tf_crop_and_resize":
-		if s.out == 1 {
-			return (s.start + s.end) / 2 * (n - 1)
-		}
-		return s.start*(n-1) + x*(s.end-s.start)*(n-1)/float64(s.out-1)
-	case "pytorch_half_pixel":
-		if s.out == 1 {
-			return 0
-		}
-	case "half_pixel_symmetric":
-		return n/2*(1-float64(s.out)/out) + (x+0.5)/s.scale - 0.5
-	case "tf_half_pixel_for_nn":
-		return (x + 0.5) / s.scale
-	}
-	return (x+0.5)/s.scale - 0.5
-}
-
-// interpolation is for each tap the indices along the axis that the elements of the result read, and their weights; without
-// weights there is one tap. With antialias the kernel is as much wider as the image becomes smaller. Weights add up
-// to 1, also where exclude_outside has dropped some. Each tap is an index for each element of the result, so that a
-// tap is one gather and one product, whatever the scale is. Linear interpolation has two taps, cubic four.
-func (c *call) interpolation(s *sampling) (indices [][]int64, weights [][]float64) {
-	inside := func(f float64) int64 { return int64(min(max(f, 0), float64(s.n-1))) }
-	if s.mode == "nearest" {
-		list := make([]int64, s.out)
-		for o := range list {
-			list[o] = inside(c.rounded(s.nearest, s.coordinate(int64(o))))
-		}
-		return [][]int64{list}, nil
-	}
-	first, kernel := -1.0, triangle
-	switch s.mode {
-	case "linear":
-	case "cubic":
-		first, kernel = -2, s.cubicKernel
-	default:
-		c.refuse("mode %q is not supported; want nearest, linear or cubic", s.mode)
-	}
-	narrow := 1.0
-	if s.antialias {
-		narrow = min(s.scale, 1)
-	}
-	low := math.Floor(first/narrow) + 1
-	n := int(2 - 2*low) // from low to 1 - low
-	if n > 1<<12 || float64(n)*float64(s.out) > 1<<26 {
-		c.refuse("a scale of %g with antialias is not supported", s.scale)
-	}
-	c.room(2, int64(n), s.out)
-	indices, weights = make([][]int64, n), make([][]float64, n)
-	for k := range n {
-		indices[k], weights[k] = make([]int64, s.out), make([]float64, s.out)
-	}
-	for o := range s.out {
-		at := s.coordinate(o)
-		base, total := math.Floor(at), 0.0
-		for k := range n {
-			place := base + low + float64(k)
-			w := kernel((place - at) * narrow)
-			if s.exclude && (place < 0 || place > float64(s.n-1)) {
-				w = 0
-			}
-			indices[k][o], weights[k][o] = inside(place), w
-			total += w
-		}
-		for k := range n {
-			weights[k][o] /= total
-		}
-	}
-	return indices, weights
-}
-
-// triangle is the kernel of linear interpolation.
-func triangle(d float64) float64 { return max(1-math.Abs(d), 0) }
-
-// cubicKernel is Keys' kernel with the coefficient that the attribute says.
-func (s *sampling) cubicKernel(d float64) float64 {
-	d = math.Abs(d)
-	switch a := s.cubic; {
-	case d <= 1:
-		return (a+2)*d*d*d - (a+3)*d*d + 1
-	case d < 2:
-		return a*d*d*d - 5*a*d*d + 8*a*d - 4*a
-	}
-	return 0
-}
-
-// rounded is a coordinate as an index. The names say what happens to halves.
-func (c *call) rounded(mode string, at float64) float64 {
-	switch mode {
-	case "round_prefer_floor":
-		return math.Ceil(at - 0.5)
-	case "round_prefer_ceil":
-		return math.Floor(at + 0.5)
-	case "floor":
-		return math.Floor(at)
-	case "ceil":
-		return math.Ceil(at)
-	}
-	c.wrong("nearest_mode is %q", mode)
-	return 0
 }
 
 // affineGrid are the places that affine maps send the pixels of an image to. Operands: theta [N, axes, axes + 1] and

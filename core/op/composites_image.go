@@ -56,4 +56,10 @@ var imageFormulas = []composite{
 		formula: `affine_grid(theta, out_shape=ints, align_corners=true, centered=false) =
 			mapped(theta, out_shape, align_corners, centered)`,
 	},
+	{
+		// Without sizes they follow from scales.
+		id: 455, kind: Composed, accepts: dtype.All, narrow: true, infer: rules{likeFirst, resizedAxes}, python: functionByHand,
+		formula: `interpolate(x, axes=ints, sizes=ints, scales=floats, region=floats, mode="nearest", coordinates="half_pixel", nearest="round_prefer_floor", cubic=-0.75, exclude_outside=false, antialias=false, extrapolation=0.0, single=false) =
+			resized(x, axes, sizes, scales, region, mode, coordinates, nearest, cubic, exclude_outside, antialias, extrapolation, single)`,
+	},
 }

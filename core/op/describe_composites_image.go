@@ -18,6 +18,13 @@ func describedCompositesImage() []Description {
 			"the shape of the images, [n, c, size...]", "whether -1 and 1 are the centres of the first and last pixels, or their outer edges",
 			"whether the only pixel of an axis is at 0 with align_corners, as in ONNX; else at nan, as in Paddle",
 		}, Doc: "Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample."},
+		{Name: "interpolate", Attrs: []string{
+			"which are resized", "of these axes; without any, they follow from the scales", "of these axes; without any, they follow from the sizes",
+			"for coordinates 'tf_crop_and_resize', where what is read begins on each of these axes, as a part of it, and then where it ends", "'nearest', 'linear' or 'cubic'",
+			"where an element of the result lies: coordinate_transformation_mode of ONNX", "how a coordinate becomes an index in mode 'nearest': nearest_mode of ONNX", "the coefficient of Keys' kernel",
+			"whether elements outside have no weight, and are not those at the ends", "whether the kernel becomes wider where an axis becomes shorter",
+			"of elements that lie outside of x, for coordinates 'tf_crop_and_resize'", "whether coordinates and weights are computed in float32, as in Paddle, and not in float64, as in ONNX",
+		}, Doc: "x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

@@ -16,7 +16,7 @@ import (
 //		reduced(is_huber ? loss : loss / delta, reduction)
 //
 // In front of the first = stand the operands, then the attributes with their defaults, which say their types: true is a bool,
-// 1 an int, 1.0 a float, "mean" a string, and ints a list that may be left out. An operand with a question mark may be left out,
+// 1 an int, 1.0 a float, "mean" a string, and ints and floats lists that may be left out. An operand with a question mark may be left out,
 // too. The lines behind it give names to values, which are computed where they are first used; the others are computed one after
 // the other: checks, and at last the result.
 //
@@ -125,10 +125,13 @@ func (p *formulaParser) signature(f *formula) {
 	}
 }
 
-// attrOf is an attribute of the type of its default. The word ints stands for a list that may be left out.
+// attrOf is an attribute of the type of its default. The words ints and floats stand for lists that may be left out.
 func attrOf(name string, e *expression) Attr {
 	if e.kind == isName && e.text == "ints" {
 		return Attr{Name: name, Type: IntsAttr}
+	}
+	if e.kind == isName && e.text == "floats" {
+		return Attr{Name: name, Type: FloatsAttr}
 	}
 	kind := StringAttr
 	switch e.value.Kind {

@@ -31,6 +31,7 @@ import (
 //
 //	sampled(...)             the result of grid_sample
 //	mapped(...)              that of affine_grid
+//	resized(...)             that of interpolate, in resize.go
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":   affine,
 	"along":    broadcastAlong,
@@ -46,6 +47,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"pick":       pickClass,
 	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
 	"reduced":    reduceLoss,
+	"resized":    resizeAxes,
 	"same_shape": checkShapes,
 	"sampled":    sampleImages,
 	"shaped":     shapeLike,

@@ -287,6 +287,11 @@ var createRows = []Row{
 		},
 	},
 	{
+		// What follows from sizes in ways that other rows do not say: indices and weights of resized images.
+		ID: 460, Name: "number_line", Kind: Create, Accepts: bitExact, Infer: rules{toAttr, fromValues}, Python: internal,
+		Attrs: []Attr{{Name: "values", Type: FloatsAttr, Needed: true, Doc: "the elements"}, outDType},
+	},
+	{
 		ID: 202, Name: "linspace", Kind: Create, Accepts: anyNumber, Infer: rules{toAttr, fromCount}, Python: Python{ByHand: true},
 		Attrs: []Attr{
 			{Name: "start", Type: FloatAttr, Needed: true, Doc: "first value"},

@@ -471,6 +471,13 @@ func fromCount(c *Inference) error {
 	return nil
 }
 
+// fromValues is the rule of lines of the numbers in attribute values.
+func fromValues(c *Inference) error {
+	c.Out[0].Shape = shape.Shape{Rank: 1}
+	c.Out[0].Shape.Dims[0] = int64(len(c.attr("values").Floats()))
+	return nil
+}
+
 // boxIndices is the rule of nms: places for the numbers of boxes, as many for each class of each image.
 func boxIndices(c *Inference) error {
 	if err := c.settle(dtype.Float32); err != nil {

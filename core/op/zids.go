@@ -208,6 +208,8 @@ const (
 	IDChannelShuffle               ID = 452
 	IDGridSample                   ID = 453
 	IDAffineGrid                   ID = 454
+	IDInterpolate                  ID = 455
+	IDNumberLine                   ID = 460
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -474,4 +476,18 @@ const (
 	AffineGridOutShape                    = 0
 	AffineGridAlignCorners                = 1
 	AffineGridCentered                    = 2
+	InterpolateAxes                       = 0
+	InterpolateSizes                      = 1
+	InterpolateScales                     = 2
+	InterpolateRegion                     = 3
+	InterpolateMode                       = 4
+	InterpolateCoordinates                = 5
+	InterpolateNearest                    = 6
+	InterpolateCubic                      = 7
+	InterpolateExcludeOutside             = 8
+	InterpolateAntialias                  = 9
+	InterpolateExtrapolation              = 10
+	InterpolateSingle                     = 11
+	NumberLineValues                      = 0
+	NumberLineDtype                       = 1
 )

@@ -120,6 +120,91 @@ def images_and_grid() -> list[Any]:
     return [floats(2, 2, *sizes), floats(2, *points, len(sizes))]
 
 
+def coordinate(o: int, n: int, m: int, scale: float, start: float, end: float, word: str) -> float:
+    """Where element o of m lies among n, in the words of ONNX."""
+    whole = scale * n
+    if word == "align_corners":
+        return 0.0 if whole == 1 else o * (n - 1) / (whole - 1)
+    if word == "tf_crop_and_resize":
+        span = (end - start) * (n - 1)
+        return start * (n - 1) + o * span / (m - 1) if m > 1 else 0.5 * (start + end) * (n - 1)
+    if word == "pytorch_half_pixel" and m == 1:
+        return 0.0
+    centre = {"asymmetric": o / scale, "tf_half_pixel_for_nn": (o + 0.5) / scale}.get(word, (o + 0.5) / scale - 0.5)
+    return centre + (n / 2 * (1 - m / whole) if word == "half_pixel_symmetric" else 0)
+
+
+ROUNDED: dict[str, Any] = {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round_prefer_floor": lambda p: np.ceil(p - 0.5),
+    "round_prefer_ceil": lambda p: np.floor(p + 0.5),
+}
+
+
+def resized(
+    x: Any,
+    axes: Any,
+    sizes: Any = None,
+    scales: Any = None,
+    region: Any = None,
+    mode: str = "nearest",
+    word: str = "half_pixel",
+    rounding: str = "round_prefer_floor",
+    a: float = -0.75,
+    exclude: bool = False,
+    antialias: bool = False,
+    beyond: float = 0.0,
+    single: bool = False,
+) -> Any:
+    """A product with a matrix for each axis. Settings with single are such that float32 is exact."""
+    for i, axis in enumerate(axes):
+        n = x.shape[axis]
+        start, end = (region[i], region[len(axes) + i]) if region else (0.0, 1.0)
+        scale = scales[i] if scales else sizes[i] / n
+        m = sizes[i] if sizes else int(np.floor(n * scale * (end - start)))
+        matrix, outside = np.zeros((m, n)), np.zeros(m, bool)
+        narrow = min(scale, 1.0) if antialias else 1.0
+        for o in range(m):
+            p = coordinate(o, n, m, scale, start, end, word)
+            outside[o] = word == "tf_crop_and_resize" and not 0 <= p <= n - 1
+            if mode == "nearest":
+                matrix[o, int(np.clip(ROUNDED[rounding](p), 0, n - 1))] = 1
+                continue
+            reach = int(np.ceil(2 / narrow)) + 1
+            for at in range(int(np.floor(p)) - reach, int(np.floor(p)) + reach + 1):
+                d = (at - p) * narrow
+                if not exclude or 0 <= at < n:
+                    matrix[o, int(np.clip(at, 0, n - 1))] += triangle(d) if mode == "linear" else keys(d, a)
+            matrix[o] /= matrix[o].sum()
+        x = np.moveaxis(np.tensordot(x, matrix, (axis, 1)), -1, axis)
+        x = np.where(along(outside, x.ndim, axis), beyond, x)
+    return x
+
+
+def along(w: Any, rank: int, axis: int) -> Any:
+    return w.reshape([-1 if i == axis % rank else 1 for i in range(rank)])
+
+
+SIZES: list[list[Any]] = [
+    [[2, 3], [5, 3]],
+    [[2, 3], [5, 3], None, None, "nearest", "asymmetric", "floor"],
+    [[-1], [7], None, None, "nearest", "half_pixel", "round_prefer_ceil"],
+    [[2], None, [0.6], None, "nearest", "tf_half_pixel_for_nn", "ceil"],
+    [[2, -1], None, [1.7, 0.6], None, "linear"],
+    [[0, 2], [3, 1], None, None, "linear", "align_corners"],
+    [[2], [1], None, None, "linear", "pytorch_half_pixel"],
+    [[2, 3], None, [0.8, 0.6], None, "cubic", "half_pixel_symmetric"],
+    [[2, 3], [3, 7], None, None, "cubic", "half_pixel", "floor", -0.5, True],
+    [[2, 3], [2, 3], None, None, "linear", "half_pixel", "floor", -0.75, False, True],
+    [[2, 3], [2, 3], None, None, "cubic", "half_pixel", "floor", -0.5, True, True],
+    [[2, 3], [3, 3], None, [0.4, 0.6, 0.6, 1.8], "linear", "tf_crop_and_resize", "floor", -0.75, False, False, 3.0],
+    [[2, 3], [8, 4], None, None, "linear", "half_pixel", "floor", -0.75, False, False, 0.0, True],
+    [[2, 3], [7, 4], None, None, "linear", "align_corners", "floor", -0.75, False, False, 0.0, True],
+    [[2], None, [2.0], None, "cubic", "half_pixel", "floor", -0.75, False, False, 0.0, True],
+    [[2], None, [2.0], None, "nearest", "asymmetric", "floor", -0.75, False, False, 0.0, True],
+]
+
 SAMPLES = [
     [],
     ["bilinear", "border", False],
@@ -142,6 +227,7 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "pixel_unshuffle": (unshuffled, lambda: [floats(2, 4, 4, 2)], [[1], *LAYOUTS]),
     "channel_shuffle": (dealt, lambda: [floats(2, 6, 4, 6)], [[1], [2], [3, False], [3, True]]),
     "grid_sample": (sampled, images_and_grid, SAMPLES),
+    "interpolate": (resized, lambda: [floats(2, 2, 4, 4)], SIZES),
     "affine_grid": (
         mapped, lambda: [floats(2, 2, 3)], [[[2, 1, 3, 4]], [[2, 1, 3, 4], False], [[2, 1, 1, 4], True, True], [[2, 1, 1, 4], False]]
     ),

@@ -240,3 +240,5 @@ pixel_unshuffle = operator(451, "pixel_unshuffle", "x", "downscale_factor:int ch
 channel_shuffle = operator(452, "channel_shuffle", "x", "groups:int channels_last:bool")
 grid_sample = operator(453, "grid_sample", "x grid", "mode:string padding_mode:string align_corners:bool padded_pixels:bool")
 affine_grid = operator(454, "affine_grid", "theta", "out_shape:ints align_corners:bool centered:bool")
+interpolate = operator(455, "interpolate", "x", "axes:ints sizes:ints scales:floats region:floats mode:string coordinates:string nearest:string cubic:float exclude_outside:bool antialias:bool extrapolation:float single:bool")
+number_line = operator(460, "number_line", "", "values:floats dtype:dtype", PLACE)
