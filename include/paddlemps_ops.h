@@ -619,6 +619,9 @@
 /* x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it. */
 #define PMPS_OP_INTERPOLATE 455u
 
+/* x / (k + alpha * mean(squares of size neighbours along an axis))**beta, with 0 beyond its ends. */
+#define PMPS_OP_LOCAL_RESPONSE_NORM 456u
+
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
 

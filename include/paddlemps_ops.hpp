@@ -1170,6 +1170,11 @@ inline Tensor interpolate(const Operand& x, Axes axes = {}, Axes sizes = {}, con
   return detail::Call(PMPS_OP_INTERPOLATE).with(x).give("axes", axes).give("sizes", sizes).give("scales", scales).give("region", region).give("mode", mode).give("coordinates", coordinates).give("nearest", nearest).give("cubic", cubic).give("exclude_outside", exclude_outside).give("antialias", antialias).give("extrapolation", extrapolation).give("single", single).one();
 }
 
+/* x / (k + alpha * mean(squares of size neighbours along an axis))**beta, with 0 beyond its ends. */
+inline Tensor local_response_norm(const Operand& x, std::int64_t size = 5, double alpha = 0.0001, double beta = 0.75, double k = 1, std::int64_t axis = 1, bool more_behind = false) {
+  return detail::Call(PMPS_OP_LOCAL_RESPONSE_NORM).with(x).give("size", size).give("alpha", alpha).give("beta", beta).give("k", k).give("axis", axis).give("more_behind", more_behind).one();
+}
+
 /* The numbers of a list, cast from float64. */
 inline Tensor number_line(Place place, const std::vector<double>& values, pmps_dtype dtype) {
   return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);

@@ -189,21 +189,12 @@ func skipSimplified(c *call) []*value {
 	return []*value{c.mul(c.rms(sum, last), c.x(2)), nil, nil, sum}
 }
 
-// lrn divides by the squares of neighbouring channels: a sum over windows of the channels. The window has size
-// channels, more of them behind where that is even. Sums of shifted slices need no row of their own; windows have
-// five channels in the models that use this.
+// lrn divides by the squares of neighbouring channels, of which an even size has one more behind.
 func lrn(c *call) []*value {
 	x, size := c.x(0), c.int("size", 1)
 	if x.rank() < 2 || size < 1 || size > 1<<16 {
 		c.wrong("the operand has %d dimensions and size is %d", x.rank(), size)
 	}
-	n := x.dims()[1]
-	before := (size - 1) / 2
-	padded := c.padAxis(c.unary(op.IDSquare, x), 1, before, size-1-before, num(0))
-	total := c.slice(padded, 1, 0, n)
-	for i := int64(1); i < size; i++ {
-		total = c.add(total, c.slice(padded, 1, i, i+n))
-	}
-	base := c.add(c.mul(total, num(c.float("alpha", 1e-4)/float64(size))), num(c.float("bias", 1)))
-	return one(c.div(x, c.binary(op.IDPow, base, num(c.float("beta", 0.75)))))
+	return one(c.do(op.IDLocalResponseNorm, with(op.LocalResponseNormSize, size, op.LocalResponseNormAlpha, c.float("alpha", 1e-4),
+		op.LocalResponseNormBeta, c.float("beta", 0.75), op.LocalResponseNormK, c.float("bias", 1), op.LocalResponseNormMoreBehind, true), x))
 }

@@ -62,4 +62,10 @@ var imageFormulas = []composite{
 		formula: `interpolate(x, axes=ints, sizes=ints, scales=floats, region=floats, mode="nearest", coordinates="half_pixel", nearest="round_prefer_floor", cubic=-0.75, exclude_outside=false, antialias=false, extrapolation=0.0, single=false) =
 			resized(x, axes, sizes, scales, region, mode, coordinates, nearest, cubic, exclude_outside, antialias, extrapolation, single)`,
 	},
+	{
+		id: 456, kind: Composed, infer: rules{floatOnly, nearChannels}, python: functionByHand,
+		formula: `local_response_norm(x, size=5, alpha=0.0001, beta=0.75, k=1.0, axis=1, more_behind=false) =
+			near = near_sum(square(x), size, axis, more_behind) / size
+			x / pow(near * alpha + k, beta)`,
+	},
 }

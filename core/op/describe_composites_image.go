@@ -25,6 +25,7 @@ func describedCompositesImage() []Description {
 			"whether elements outside have no weight, and are not those at the ends", "whether the kernel becomes wider where an axis becomes shorter",
 			"of elements that lie outside of x, for coordinates 'tf_crop_and_resize'", "whether coordinates and weights are computed in float32, as in Paddle, and not in float64, as in ONNX",
 		}, Doc: "x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it."},
+		{Name: "local_response_norm", Attrs: []string{"how many neighbours count", "factor of the mean of their squares", "a power", "what is added", "that of the neighbours", "whether an even size has one neighbour more behind, as in ONNX, and not before, as in Paddle"}, Doc: "x / (k + alpha * mean(squares of size neighbours along an axis))**beta, with 0 beyond its ends."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

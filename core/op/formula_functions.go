@@ -31,6 +31,7 @@ import (
 //
 //	sampled(...)             the result of grid_sample
 //	mapped(...)              that of affine_grid
+//	near_sum(x, n, axis, b)  the sums of n neighbours along an axis, 0 beyond its ends; if n is even, one more behind where b is true
 //	resized(...)             that of interpolate, in resize.go
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":   affine,
@@ -42,6 +43,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	},
 	"like":       castLike,
 	"mapped":     mapGrid,
+	"near_sum":   sumNear,
 	"number":     numberLike,
 	"numel":      countElements,
 	"pick":       pickClass,

@@ -178,7 +178,7 @@ func channelsInFront(rank int) []int64 {
 func (r *sampling) point(grid Var, axis int) Var {
 	s, n := r.Shape(grid), float64(r.sizes[axis])
 	last, at := int64(s.Rank-1), int64(len(r.sizes)-1-axis)
-	p := r.Do(IDSlice, Attrs{{Kind: Ints, Ints: []int64{last}}, {Kind: Ints, Ints: []int64{at}}, {Kind: Ints, Ints: []int64{at + 1}}, {Kind: Ints, Ints: []int64{1}}}, grid)
+	p := r.between(grid, last, at, at+1)
 	s.Rank--
 	p = r.plus(r.Reshape(p, &s), 1)
 	if r.corners {
@@ -390,4 +390,58 @@ func wideOf(d dtype.DType) dtype.DType {
 		return d
 	}
 	return dtype.Float32
+}
+
+// nearChannels is the rule of local_response_norm.
+func nearChannels(c *Inference) error {
+	c.Out[0].Shape = c.In[0].Shape
+	if n := c.attr("size").I; n < 1 {
+		return status.Errorf(status.Invalid, "[%s] size is %d; want 1 or more", c.Row.Name, n)
+	}
+	_, err := shape.Axis(c.Row.Name, c.attr("axis").I, c.In[0].Shape.Rank)
+	return err
+}
+
+// sumNear adds up neighbours: parts of an axis that has zeros before and behind it, each one element further.
+func sumNear(e *evaluation, args []quantity) quantity {
+	x, size := args[0].v, args[1].value.I
+	s := e.Shape(x)
+	axis := int((args[2].value.I + int64(s.Rank)) % int64(max(s.Rank, 1)))
+	n := s.Dims[axis]
+	before := size / 2
+	if args[3].value.I != 0 {
+		before = (size - 1) / 2
+	}
+	if e.Err != nil || n == 0 || size == 1 {
+		return quantity{v: x}
+	}
+	behind := min(size-1-before, n-1) // further ones are all beyond the ends
+	before = min(before, n-1)
+	list := []Var{x}
+	for i, count := range [...]int64{before, behind} {
+		if s.Dims[axis] = count; count > 0 {
+			zeros := e.full(&s, Value{Kind: Float}, e.TypeOf(x).DType)
+			list = slices.Insert(list, i*len(list), zeros)
+		}
+	}
+	padded := x
+	if len(list) > 1 {
+		padded = e.Do(IDConcat, Attrs{{Kind: Int, I: int64(axis)}}, list...)
+	}
+	total := NoVar
+	for i := range before + behind + 1 {
+		part := e.between(padded, int64(axis), i, i+n)
+		if total == NoVar {
+			total = part
+		} else {
+			total = e.add(total, part)
+		}
+	}
+	return quantity{v: total}
+}
+
+// between is a part of an axis.
+func (c *Calls) between(v Var, axis, from, to int64) Var {
+	one := func(n int64) Value { return Value{Kind: Ints, Ints: []int64{n}} }
+	return c.Do(IDSlice, Attrs{one(axis), one(from), one(to), one(1)}, v)
 }

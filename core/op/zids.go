@@ -209,6 +209,7 @@ const (
 	IDGridSample                   ID = 453
 	IDAffineGrid                   ID = 454
 	IDInterpolate                  ID = 455
+	IDLocalResponseNorm            ID = 456
 	IDNumberLine                   ID = 460
 )
 
@@ -488,6 +489,12 @@ const (
 	InterpolateAntialias                  = 9
 	InterpolateExtrapolation              = 10
 	InterpolateSingle                     = 11
+	LocalResponseNormSize                 = 0
+	LocalResponseNormAlpha                = 1
+	LocalResponseNormBeta                 = 2
+	LocalResponseNormK                    = 3
+	LocalResponseNormAxis                 = 4
+	LocalResponseNormMoreBehind           = 5
 	NumberLineValues                      = 0
 	NumberLineDtype                       = 1
 )

@@ -186,6 +186,19 @@ def along(w: Any, rank: int, axis: int) -> Any:
     return w.reshape([-1 if i == axis % rank else 1 for i in range(rank)])
 
 
+def response(
+    x: Any, size: int = 5, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, axis: int = 1, behind: bool = False
+) -> Any:
+    """Channel by channel."""
+    squares = np.moveaxis(x, axis, 0) ** 2
+    first = -((size - 1) // 2) if behind else -(size // 2)
+    near = [
+        sum(squares[i] for i in range(max(c + first, 0), min(c + first + size, len(squares))))
+        for c in range(len(squares))
+    ]
+    return x / (k + alpha * np.moveaxis(np.array(near), 0, axis) / size) ** beta
+
+
 SIZES: list[list[Any]] = [
     [[2, 3], [5, 3]],
     [[2, 3], [5, 3], None, None, "nearest", "asymmetric", "floor"],
@@ -228,6 +241,9 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "channel_shuffle": (dealt, lambda: [floats(2, 6, 4, 6)], [[1], [2], [3, False], [3, True]]),
     "grid_sample": (sampled, images_and_grid, SAMPLES),
     "interpolate": (resized, lambda: [floats(2, 2, 4, 4)], SIZES),
+    "local_response_norm": (
+        response, lambda: [floats(2, 5, 3, 2)], [[], [3, 0.5, 0.75, 2.0], [4, 1.0, 0.5, 1.0, -1], [4, 0.5, 0.75, 1.0, 1, True], [20, 0.5]]
+    ),
     "affine_grid": (
         mapped, lambda: [floats(2, 2, 3)], [[[2, 1, 3, 4]], [[2, 1, 3, 4], False], [[2, 1, 1, 4], True, True], [[2, 1, 1, 4], False]]
     ),

@@ -241,4 +241,5 @@ channel_shuffle = operator(452, "channel_shuffle", "x", "groups:int channels_las
 grid_sample = operator(453, "grid_sample", "x grid", "mode:string padding_mode:string align_corners:bool padded_pixels:bool")
 affine_grid = operator(454, "affine_grid", "theta", "out_shape:ints align_corners:bool centered:bool")
 interpolate = operator(455, "interpolate", "x", "axes:ints sizes:ints scales:floats region:floats mode:string coordinates:string nearest:string cubic:float exclude_outside:bool antialias:bool extrapolation:float single:bool")
+local_response_norm = operator(456, "local_response_norm", "x", "size:int alpha:float beta:float k:float axis:int more_behind:bool")
 number_line = operator(460, "number_line", "", "values:floats dtype:dtype", PLACE)
