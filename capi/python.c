@@ -375,6 +375,24 @@ static bool read_float(const interpreter *in, void *object, pmps_attr *attr) {
   return true;
 }
 
+/* An item of a list of floats, whose bits are kept. */
+static bool read_float_item(reader *r, void *item) {
+  pmps_attr one;
+  if (r->used == MAX_NUMBERS || !read_float(r->in, item, &one)) return false;
+  memcpy(&r->numbers[r->used++], &one.value.f, sizeof one.value.f);
+  return true;
+}
+
+/* Several floats. */
+static bool read_floats(reader *r, void *object, pmps_attr *attr) {
+  int from = r->used;
+  attr->kind = PMPS_ATTR_FLOATS;
+  if (!read_items(r, object, read_float_item)) return false;
+  attr->value.floats = (const double *)(const void *)&r->numbers[from];
+  attr->count = r->used - from;
+  return true;
+}
+
 /* A text. Its bytes belong to the object, which the caller of the function holds. */
 static bool read_text(const interpreter *in, void *object, pmps_attr *attr) {
   if (!is(in, object, in->api.str_type)) return false;
@@ -386,13 +404,13 @@ static bool read_text(const interpreter *in, void *object, pmps_attr *attr) {
 }
 
 /* The types of attributes that are read, by their numbers in the table of operators. */
-enum { BOOL_TYPE = 1, INT_TYPE, FLOAT_TYPE, INTS_TYPE, DTYPE_TYPE, SCALAR_TYPE, STRING_TYPE };
+enum { BOOL_TYPE = 1, INT_TYPE, FLOAT_TYPE, INTS_TYPE, DTYPE_TYPE, SCALAR_TYPE, STRING_TYPE, FLOATS_TYPE };
 
 static NOINLINE bool read_attribute(reader *r, void *object, uint8_t type) {
   if (r->call.attr_count == MAX_ARGUMENTS) return false;
   pmps_attr *attr = &r->attrs[r->call.attr_count++];
   memset(attr, 0, sizeof *attr);
-  if (object == r->in->api.none) return type == INT_TYPE || type == INTS_TYPE || type == DTYPE_TYPE; /* the default */
+  if (object == r->in->api.none) return type == INT_TYPE || type == INTS_TYPE || type == FLOATS_TYPE || type == DTYPE_TYPE; /* the default */
   switch (type) {
     case BOOL_TYPE: return attr->kind = PMPS_ATTR_BOOL, read_bool(r->in, object, &attr->value.i);
     case INT_TYPE: return attr->kind = PMPS_ATTR_INT, read_int(r->in, object, &attr->value.i);
@@ -400,6 +418,7 @@ static NOINLINE bool read_attribute(reader *r, void *object, uint8_t type) {
     case INTS_TYPE: return read_ints(r, object, attr);
     case DTYPE_TYPE: return read_dtype(r->in, object, attr);
     case STRING_TYPE: return read_text(r->in, object, attr);
+    case FLOATS_TYPE: return read_floats(r, object, attr);
     case SCALAR_TYPE: {
       uint64_t bits = 0;
       bool good = read_scalar(r->in, object, &attr->kind, &bits);

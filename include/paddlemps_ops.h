@@ -754,4 +754,28 @@
 /* The rows of weight that ids name, of shape [shape of ids, features]. */
 #define PMPS_OP_EMBEDDING_ROWS 425u
 
+/* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
+#define PMPS_OP_PIXEL_SHUFFLE 450u
+
+/* The reverse of pixel_shuffle: squares of r by r pixels become channels. */
+#define PMPS_OP_PIXEL_UNSHUFFLE 451u
+
+/* The channels of images, dealt from groups in turn. */
+#define PMPS_OP_CHANNEL_SHUFFLE 452u
+
+/* Images [n, c, size...] of 1 to 3 axes at the points of a grid [n, points..., axes], whose first coordinate is for the last axis, from -1 to 1: [n, c, points...]. */
+#define PMPS_OP_GRID_SAMPLE 453u
+
+/* Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample. */
+#define PMPS_OP_AFFINE_GRID 454u
+
+/* x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it. */
+#define PMPS_OP_INTERPOLATE 455u
+
+/* x / (k + alpha * mean(squares of size neighbours along an axis))**beta, with 0 beyond its ends. */
+#define PMPS_OP_LOCAL_RESPONSE_NORM 456u
+
+/* The numbers of a list, cast from float64. */
+#define PMPS_OP_NUMBER_LINE 460u
+
 #endif /* PADDLEMPS_OPS_H */

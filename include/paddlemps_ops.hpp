@@ -94,6 +94,13 @@ class Call {
     if (axes.given()) attrs_.push_back(attr(name, axes.values()));
     return *this;
   }
+  Call& give(const char* name, const std::vector<double>& values) {
+    pmps_attr attr = named(name, PMPS_ATTR_FLOATS);
+    attr.value.floats = values.data();
+    attr.count = static_cast<std::int64_t>(values.size());
+    if (!values.empty()) attrs_.push_back(attr);
+    return *this;
+  }
   Call& give(const char* name, const Number& value) {
     attrs_.push_back(value.attr(name));
     return *this;
@@ -1386,6 +1393,46 @@ inline std::vector<Tensor> kthvalue(const Operand& x, std::int64_t k = 1, std::i
 /* The rows of weight that ids name, of shape [shape of ids, features]. */
 inline Tensor embedding_rows(const Operand& ids, const Operand& weight) {
   return detail::Call(PMPS_OP_EMBEDDING_ROWS).with(ids).with(weight).one();
+}
+
+/* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
+inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
+  return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();
+}
+
+/* The reverse of pixel_shuffle: squares of r by r pixels become channels. */
+inline Tensor pixel_unshuffle(const Operand& x, std::int64_t downscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
+  return detail::Call(PMPS_OP_PIXEL_UNSHUFFLE).with(x).give("downscale_factor", downscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();
+}
+
+/* The channels of images, dealt from groups in turn. */
+inline Tensor channel_shuffle(const Operand& x, std::int64_t groups = 1, bool channels_last = false) {
+  return detail::Call(PMPS_OP_CHANNEL_SHUFFLE).with(x).give("groups", groups).give("channels_last", channels_last).one();
+}
+
+/* Images [n, c, size...] of 1 to 3 axes at the points of a grid [n, points..., axes], whose first coordinate is for the last axis, from -1 to 1: [n, c, points...]. */
+inline Tensor grid_sample(const Operand& x, const Operand& grid, std::string_view mode = "bilinear", std::string_view padding_mode = "zeros", bool align_corners = true, bool padded_pixels = false) {
+  return detail::Call(PMPS_OP_GRID_SAMPLE).with(x).with(grid).give("mode", mode).give("padding_mode", padding_mode).give("align_corners", align_corners).give("padded_pixels", padded_pixels).one();
+}
+
+/* Where the pixels of images come from under affine maps [n, axes, axes + 1] of [-1, 1] on each of 2 or 3 axes: the points [n, size..., axes] of grid_sample. */
+inline Tensor affine_grid(const Operand& theta, Axes out_shape = {}, bool align_corners = true, bool centered = false) {
+  return detail::Call(PMPS_OP_AFFINE_GRID).with(theta).give("out_shape", out_shape).give("align_corners", align_corners).give("centered", centered).one();
+}
+
+/* x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it. */
+inline Tensor interpolate(const Operand& x, Axes axes = {}, Axes sizes = {}, const std::vector<double>& scales = {}, const std::vector<double>& region = {}, std::string_view mode = "nearest", std::string_view coordinates = "half_pixel", std::string_view nearest = "round_prefer_floor", double cubic = -0.75, bool exclude_outside = false, bool antialias = false, double extrapolation = 0, bool single = false) {
+  return detail::Call(PMPS_OP_INTERPOLATE).with(x).give("axes", axes).give("sizes", sizes).give("scales", scales).give("region", region).give("mode", mode).give("coordinates", coordinates).give("nearest", nearest).give("cubic", cubic).give("exclude_outside", exclude_outside).give("antialias", antialias).give("extrapolation", extrapolation).give("single", single).one();
+}
+
+/* x / (k + alpha * mean(squares of size neighbours along an axis))**beta, with 0 beyond its ends. */
+inline Tensor local_response_norm(const Operand& x, std::int64_t size = 5, double alpha = 0.0001, double beta = 0.75, double k = 1, std::int64_t axis = 1, bool more_behind = false) {
+  return detail::Call(PMPS_OP_LOCAL_RESPONSE_NORM).with(x).give("size", size).give("alpha", alpha).give("beta", beta).give("k", k).give("axis", axis).give("more_behind", more_behind).one();
+}
+
+/* The numbers of a list, cast from float64. */
+inline Tensor number_line(Place place, const std::vector<double>& values, pmps_dtype dtype) {
+  return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
 }
 
 }  // namespace paddlemps

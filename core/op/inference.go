@@ -302,6 +302,8 @@ func (c *Inference) Times(d, n int64) int64 {
 		return c.Unknown()
 	case n == 0:
 		return 0
+	case d > math.MaxInt64/n:
+		return math.MaxInt64
 	}
 	return d * n
 }

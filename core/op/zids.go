@@ -254,6 +254,14 @@ const (
 	IDMedianWithoutNan             ID = 423
 	IDKthvalue                     ID = 424
 	IDEmbeddingRows                ID = 425
+	IDPixelShuffle                 ID = 450
+	IDPixelUnshuffle               ID = 451
+	IDChannelShuffle               ID = 452
+	IDGridSample                   ID = 453
+	IDAffineGrid                   ID = 454
+	IDInterpolate                  ID = 455
+	IDLocalResponseNorm            ID = 456
+	IDNumberLine                   ID = 460
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -571,4 +579,39 @@ const (
 	MedianWithoutNanLow                   = 1
 	KthvalueK                             = 0
 	KthvalueAxis                          = 1
+	PixelShuffleUpscaleFactor             = 0
+	PixelShuffleChannelsLast              = 1
+	PixelShuffleBlocksFirst               = 2
+	PixelUnshuffleDownscaleFactor         = 0
+	PixelUnshuffleChannelsLast            = 1
+	PixelUnshuffleBlocksFirst             = 2
+	ChannelShuffleGroups                  = 0
+	ChannelShuffleChannelsLast            = 1
+	GridSampleMode                        = 0
+	GridSamplePaddingMode                 = 1
+	GridSampleAlignCorners                = 2
+	GridSamplePaddedPixels                = 3
+	AffineGridOutShape                    = 0
+	AffineGridAlignCorners                = 1
+	AffineGridCentered                    = 2
+	InterpolateAxes                       = 0
+	InterpolateSizes                      = 1
+	InterpolateScales                     = 2
+	InterpolateRegion                     = 3
+	InterpolateMode                       = 4
+	InterpolateCoordinates                = 5
+	InterpolateNearest                    = 6
+	InterpolateCubic                      = 7
+	InterpolateExcludeOutside             = 8
+	InterpolateAntialias                  = 9
+	InterpolateExtrapolation              = 10
+	InterpolateSingle                     = 11
+	LocalResponseNormSize                 = 0
+	LocalResponseNormAlpha                = 1
+	LocalResponseNormBeta                 = 2
+	LocalResponseNormK                    = 3
+	LocalResponseNormAxis                 = 4
+	LocalResponseNormMoreBehind           = 5
+	NumberLineValues                      = 0
+	NumberLineDtype                       = 1
 )

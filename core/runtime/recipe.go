@@ -150,6 +150,11 @@ func (e *EagerCall) identify(at op.Attrs) (ok bool) {
 			k = word(k, int64(math.Float64bits(v.F)))
 		case op.Ints:
 			k = append(word(k, int64(len(v.Ints))), raw(v.Ints)...)
+		case op.Floats:
+			k = word(k, int64(len(v.Floats())))
+			for _, f := range v.Floats() {
+				k = word(k, int64(math.Float64bits(f)))
+			}
 		case op.String:
 			k = append(word(k, int64(len(v.Str()))), v.Str()...)
 		default:

@@ -50,6 +50,8 @@ func TestRangeAndLinspace(t *testing.T) {
 		{"range", op.Attrs{whole(1), whole(2), whole(3), {}}, dtype.Int64, []float64{1, 3, 5}},
 		{"range", op.Attrs{decimal(0.5), whole(1), whole(3), {}}, dtype.Float16, []float64{0.5, 1.5, 2.5}},
 		{"range", op.Attrs{decimal(0), decimal(0.7), whole(4), {}}, dtype.Int8, []float64{0, 0, 1, 2}},
+		{"number_line", op.Attrs{{Kind: op.Floats, Ref: []float64{0.25, -3, 7}}, {}}, dtype.Float16, []float64{0.25, -3, 7}},
+		{"number_line", op.Attrs{{Kind: op.Floats, Ref: []float64{2.9, -2.9, 7}}, {}}, dtype.Int64, []float64{2, -2, 7}},
 		{"linspace", op.Attrs{decimal(0), decimal(10), whole(4), {}}, dtype.Int64, []float64{0, 3, 6, 10}},
 		{"linspace", op.Attrs{decimal(0), decimal(1), whole(1), {}}, dtype.Float32, []float64{0}},
 		{"linspace", op.Attrs{decimal(1), decimal(0), whole(3), {}}, dtype.Float32, []float64{1, 0.5, 0}},

@@ -90,6 +90,8 @@ func attribute(v any) op.Value {
 		return op.Value{Kind: op.Float, F: v}
 	case []int64:
 		return op.Value{Kind: op.Ints, Ints: v}
+	case []float64:
+		return op.Value{Kind: op.Floats, Ref: v}
 	case dtype.DType:
 		return op.Value{Kind: op.DType, I: int64(v)}
 	case string:

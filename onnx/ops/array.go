@@ -619,40 +619,17 @@ func centerCropPad(c *build.Call) []*build.Value {
 	return build.One(x)
 }
 
-// block are the dimensions of images and the size of the blocks that they are cut into. blocksize divides height and
-// width of SpaceToDepth; its square divides the channels of DepthToSpace.
-func block(c *build.Call) (x *build.Value, n, ch, h, w, b int64) {
-	x, b = c.X(0), c.Int("blocksize", 0)
-	if x.Rank() != 4 || b < 1 {
-		c.Wrong("the operand has %d dimensions and blocksize is %d; want 4, and 1 or more", x.Rank(), b)
-	}
-	d := x.Dims()
-	return x, d[0], d[1], d[2], d[3], b
-}
-
 // depthToSpace moves channels into blocks of pixels. In mode DCR the place in the block is the slower part of the
 // channel, in CRD the faster one.
 func depthToSpace(c *build.Call) []*build.Value {
-	x, n, ch, h, w, b := block(c)
-	if ch%(b*b) != 0 {
-		c.Wrong("there are %d channels; want a multiple of %d", ch, b*b)
-	}
-	if c.Text("mode", "DCR") == "CRD" {
-		x = c.Transpose(c.Reshape(x, n, ch/(b*b), b, b, h, w), 0, 1, 4, 2, 5, 3)
-	} else {
-		x = c.Transpose(c.Reshape(x, n, b, b, ch/(b*b), h, w), 0, 3, 4, 1, 5, 2)
-	}
-	return build.One(c.Reshape(x, n, ch/(b*b), h*b, w*b))
+	at := build.With(op.PixelShuffleUpscaleFactor, c.Int("blocksize", 0), op.PixelShuffleBlocksFirst, c.Text("mode", "DCR") != "CRD")
+	return build.One(c.Do(op.IDPixelShuffle, at, c.X(0)))
 }
 
 // spaceToDepth is its inverse in mode DCR.
 func spaceToDepth(c *build.Call) []*build.Value {
-	x, n, ch, h, w, b := block(c)
-	if h%b != 0 || w%b != 0 {
-		c.Wrong("the images are %d x %d; want multiples of %d", h, w, b)
-	}
-	x = c.Transpose(c.Reshape(x, n, ch, h/b, b, w/b, b), 0, 3, 5, 1, 2, 4)
-	return build.One(c.Reshape(x, n, ch*b*b, h/b, w/b))
+	at := build.With(op.PixelUnshuffleDownscaleFactor, c.Int("blocksize", 0), op.PixelUnshuffleBlocksFirst, true)
+	return build.One(c.Do(op.IDPixelUnshuffle, at, c.X(0)))
 }
 
 // dropout is its operand, except in training mode. The mask says that everything is kept. Where the mask is wanted, it

@@ -190,21 +190,12 @@ func skipSimplified(c *build.Call) []*build.Value {
 	return []*build.Value{c.Mul(rms(c, sum, last), c.X(2)), nil, nil, sum}
 }
 
-// lrn divides by the squares of neighbouring channels: a sum over windows of the channels. The window has size
-// channels, more of them behind where that is even. Sums of shifted slices need no row of their own; windows have
-// five channels in the models that use this.
+// lrn divides by the squares of neighbouring channels, of which an even size has one more behind.
 func lrn(c *build.Call) []*build.Value {
 	x, size := c.X(0), c.Int("size", 1)
 	if x.Rank() < 2 || size < 1 || size > 1<<16 {
 		c.Wrong("the operand has %d dimensions and size is %d", x.Rank(), size)
 	}
-	n := x.Dims()[1]
-	before := (size - 1) / 2
-	padded := padAxis(c, c.Unary(op.IDSquare, x), 1, before, size-1-before, build.Num(0))
-	total := c.Slice(padded, 1, 0, n)
-	for i := int64(1); i < size; i++ {
-		total = c.Add(total, c.Slice(padded, 1, i, i+n))
-	}
-	base := c.Add(c.Mul(total, build.Num(c.Float("alpha", 1e-4)/float64(size))), build.Num(c.Float("bias", 1)))
-	return build.One(c.Div(x, c.Binary(op.IDPow, base, build.Num(c.Float("beta", 0.75)))))
+	return build.One(c.Do(op.IDLocalResponseNorm, build.With(op.LocalResponseNormSize, size, op.LocalResponseNormAlpha, c.Float("alpha", 1e-4),
+		op.LocalResponseNormBeta, c.Float("beta", 0.75), op.LocalResponseNormK, c.Float("bias", 1), op.LocalResponseNormMoreBehind, true), x))
 }

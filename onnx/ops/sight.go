@@ -54,7 +54,7 @@ func deformConv(c *build.Call) []*build.Value {
 	// Each offset group of each image is an image of its own, with its channels.
 	at := deformed(c, x, offset, kernel, n*parts)
 	images := c.Reshape(x, slices.Concat([]int64{n * parts, channels / parts}, x.Dims()[2:])...)
-	read := blend(c, images, at, 0, 2, true, linearWeight)
+	read := blend(c, images, at, 0)
 	if c.Has(4) {
 		read = c.Mul(read, c.Reshape(c.X(4), slices.Concat([]int64{n * parts, 1, points}, places)...))
 	}
@@ -66,6 +66,42 @@ func deformConv(c *build.Call) []*build.Value {
 		y = c.Add(y, alongChannels(c, c.X(3), x.Rank()))
 	}
 	return build.One(y)
+}
+
+// blend sums what is at the two neighbours on axis i, with weights by their distances, and on the axes behind it. It goes
+// through the axes one after the other, so that there are 2 to the power of the axes reads.
+func blend(c *build.Call, x *build.Value, at []*build.Value, i int) *build.Value {
+	if i == len(at) {
+		return sampled(c, x, at)
+	}
+	base := c.Unary(op.IDFloor, at[i])
+	var parts [2]*build.Value
+	for k := range parts {
+		next := slices.Clone(at)
+		next[i] = c.Add(base, build.Num(float64(k)))
+		w := c.Sub(build.Num(1), c.Unary(op.IDAbs, c.Sub(at[i], next[i])))
+		parts[k] = c.Mul(blend(c, x, next, i+1), c.Unsqueeze(w, 1))
+	}
+	return c.Add(parts[0], parts[1])
+}
+
+// sampled is x at coordinates that are whole numbers, [N, places...] for each axis: [N, C, places...]; 0 outside.
+func sampled(c *build.Call, x *build.Value, at []*build.Value) *build.Value {
+	rank := at[0].Rank() + 1
+	in := []*build.Value{x, c.Steps(x.Dims()[0], 0, rank), c.Steps(x.Dims()[1], 1, rank)}
+	var inside *build.Value
+	for i, v := range at {
+		clipped := c.Clamp(v, 0, float64(x.Dims()[i+2])-1)
+		same := c.Binary(op.IDEqual, v, clipped)
+		if inside == nil {
+			inside = same
+		} else {
+			inside = c.Binary(op.IDLogicalAnd, inside, same)
+		}
+		in = append(in, c.Unsqueeze(c.Cast(clipped, dtype.Int64), 1))
+	}
+	y := c.Do(op.IDIndex, nil, in...)
+	return c.Where(c.Unsqueeze(inside, 1), y, zero(c, y.DType))
 }
 
 // deformed is the coordinates on each axis of what a kernel reads: [lead, points of the kernel, places...].

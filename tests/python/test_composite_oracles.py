@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import oracles_image
 import pytest
 
 import paddle_mps as paddle
@@ -530,6 +531,7 @@ ORACLES: dict[str, Oracle] = {
     ),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
+ORACLES.update({name: Oracle(*given) for name, given in oracles_image.ORACLES.items()})
 
 CASES = [
     pytest.param(name, setting, id=f"{name}-{i}") for name, o in ORACLES.items() for i, setting in enumerate(o.settings)

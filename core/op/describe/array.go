@@ -50,6 +50,7 @@ func describedArray() []Description {
 		{Name: "nms", Doc: "The boxes [batch, n, 4] that non-maximum suppression chooses by scores [batch, class, n], best first: their numbers [batch, class, max_output_size or n], then -1.", Elsewhere: "tests/python/test_nms.py"},
 		{Name: "full", NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.", Settings: []Setting{{{"shape", []int{3, 4}}, {"fill_value", 2}}, {{"shape", []int{0, 2}}, {"fill_value", 1}}, {{"shape", []int{}}, {"fill_value", 1}}, {{"shape", []int{70001}}, {"fill_value", 3}}}},
 		{Name: "range", Doc: "start + i * step, computed in int64 or float64.", Elsewhere: "tests/python/golden/creation.txt"},
+		{Name: "number_line", Doc: "The numbers of a list, cast from float64.", Elsewhere: "tests/python/test_images.py"},
 		{Name: "linspace", NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.", Settings: []Setting{{{"start", 0.0}, {"stop", 10.0}, {"count", 5}}, {{"start", 4.0}, {"stop", 0.0}, {"count", 9}}, {{"start", 1.0}, {"stop", 3.0}, {"count", 1}}}},
 		{Name: "uniform", Doc: "Uniformly distributed values in [min, max), from Philox4x32-10.", Elsewhere: "tests/python/test_mps.py"},
 		{Name: "normal", Doc: "Normally distributed values, from Philox4x32-10 by Box and Muller's transform.", Elsewhere: "tests/python/test_mps.py"},

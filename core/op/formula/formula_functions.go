@@ -43,6 +43,13 @@ import (
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
+//
+// and those of image.go and resize.go, which compute indices and weights:
+//
+//	sampled(...)             the result of grid_sample
+//	mapped(...)              that of affine_grid
+//	near_sum(x, n, axis, b)  the sums of n neighbours along an axis, 0 beyond its ends; if n is even, one more behind where b is true
+//	resized(...)             that of interpolate
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":      affine,
 	"aligned":     alignSizes,
@@ -68,6 +75,10 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"is_float":   func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
 	"largest":    largestOf,
 	"like":       castLike,
+	"mapped":     mapGrid,
+	"near_sum":   sumNear,
+	"resized":    resizeAxes,
+	"sampled":    sampleImages,
 	"number":     numberLike,
 	"numel":      countElements,
 	"others":     otherAxes,

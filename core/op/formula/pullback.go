@@ -44,9 +44,12 @@ func (f *formula) inferPullback(c *op.Inference) error {
 }
 
 // gradients are those of the operands that are wanted, in the order of the operands. in ends with the gradients of the results.
-// Halves are computed in float32.
+// Halves are computed in float32, unless the formula is narrow.
 func (f *formula) gradients(c *op.Calls, in []op.Var, at op.Attrs, wants int64) []op.Var {
-	wide, n := widened(c, in), len(f.in)
+	wide, n := in, len(f.in)
+	if !f.narrow {
+		wide = widened(c, in)
+	}
 	g := op.Gradient{Calls: *c, Attrs: at, In: wide[:n], Dy: slices.Clone(wide[n:]), Wants: make([]bool, n)}
 	for i, dy := range g.Dy {
 		if c.Absent(dy) {

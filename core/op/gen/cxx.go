@@ -17,6 +17,7 @@ var cxxTypes = map[op.AttrType]string{
 	op.DTypeAttr:  "pmps_dtype",
 	op.StringAttr: "std::string_view",
 	op.ScalarAttr: "Number",
+	op.FloatsAttr: "const std::vector<double>&",
 }
 
 // cxxHead is what comes before the functions: the classes of their operands and attributes.
@@ -90,8 +91,9 @@ func cxxParameter(row *op.Row, i int) string {
 	}
 	// No default and none needed: the meaning of that is the row's.
 	optional := !a.Needed && a.Default.Kind == op.None
-	// Axes have a state of their own for none, because {} would be an optional without a value as well as no axes.
-	if optional && a.Type != op.IntsAttr {
+	// Axes have a state of their own for none, because {} would be an optional without a value as well as no axes. Of floats no
+	// list means none.
+	if optional && a.Type != op.IntsAttr && a.Type != op.FloatsAttr {
 		kind = "std::optional<" + kind + ">"
 	}
 	// The name is that of the row, which is also what the call gives it as.

@@ -46,15 +46,15 @@ var reduceRows = []op.Row{
 		Uncast: op.IDWholeSum,
 	},
 	{
-		ID: 101, Name: "mean", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradMean}, Accepts: bitExact, Infer: op.Rules{same, reduced}, Tolerance: Rounded.Plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
+		ID: 101, Name: "mean", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradMean}, Accepts: bitExact, Infer: op.Rules{Same, reduced}, Tolerance: Rounded.Plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
 		Attrs: []op.Attr{axisOrAxes, keepDim},
 	},
 	{
-		ID: 102, Name: "max", Kind: op.Reduce, Tail: true, In: some, Grad: op.Grad{Rule: gradExtreme, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
+		ID: 102, Name: "max", Kind: op.Reduce, Tail: true, In: some, Grad: op.Grad{Rule: gradExtreme, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{Same, reducedSome}, Python: method, ONNX: "ReduceMax-18",
 		Attrs: []op.Attr{axisOrAxes, keepDim},
 	},
 	{
-		ID: 103, Name: "min", Kind: op.Reduce, Tail: true, In: some, Grad: op.Grad{Rule: gradExtreme, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
+		ID: 103, Name: "min", Kind: op.Reduce, Tail: true, In: some, Grad: op.Grad{Rule: gradExtreme, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{Same, reducedSome}, Python: method, ONNX: "ReduceMin-18",
 		Attrs: []op.Attr{axisOrAxes, keepDim},
 	},
 	{
@@ -111,11 +111,11 @@ var reduceRows = []op.Row{
 		Attrs: []op.Attr{oneAxis, sumDType},
 	},
 	{
-		ID: 112, Name: "cummax", Kind: op.Scan, In: x, Out: valuesAndIndices, Grad: op.Grad{Rule: gradCumExtreme, Reads: op.ReadsNext}, Accepts: bitExact, Infer: op.Rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
+		ID: 112, Name: "cummax", Kind: op.Scan, In: x, Out: valuesAndIndices, Grad: op.Grad{Rule: gradCumExtreme, Reads: op.ReadsNext}, Accepts: bitExact, Infer: op.Rules{Same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
 		Python: byHand, Attrs: []op.Attr{oneAxis, indexDType},
 	},
 	{
-		ID: 113, Name: "cummin", Kind: op.Scan, In: x, Out: valuesAndIndices, Grad: op.Grad{Rule: gradCumExtreme, Reads: op.ReadsNext}, Accepts: bitExact, Infer: op.Rules{same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
+		ID: 113, Name: "cummin", Kind: op.Scan, In: x, Out: valuesAndIndices, Grad: op.Grad{Rule: gradCumExtreme, Reads: op.ReadsNext}, Accepts: bitExact, Infer: op.Rules{Same, alongAxisOrAll, withPlaces}, Lower: lowerToLine, Own: true,
 		Python: byHand, Attrs: []op.Attr{oneAxis, indexDType},
 	},
 	{
@@ -128,11 +128,11 @@ var reduceRows = []op.Row{
 		Attrs: []op.Attr{oneAxis},
 	},
 	{
-		ID: 115, Name: "sort", Kind: op.Scan, In: x, Grad: op.Grad{Rule: gradSort, Reads: op.ReadsX}, Accepts: bitExact, Infer: op.Rules{same, alongAxis}, Python: byHand,
+		ID: 115, Name: "sort", Kind: op.Scan, In: x, Grad: op.Grad{Rule: gradSort, Reads: op.ReadsX}, Accepts: bitExact, Infer: op.Rules{Same, alongAxis}, Python: byHand,
 		Attrs: []op.Attr{lastAxis, {Name: "descending", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "the largest first"}},
 	},
 	{
-		ID: 116, Name: "topk", Kind: op.Scan, In: some, Out: valuesAndIndices, Grad: op.Grad{Rule: gradTopk, Reads: op.ReadsNext}, Accepts: bitExact, Infer: op.Rules{same, alongAxis, firstOf, withPlaces}, Python: byHand, ONNX: "TopK-11",
+		ID: 116, Name: "topk", Kind: op.Scan, In: some, Out: valuesAndIndices, Grad: op.Grad{Rule: gradTopk, Reads: op.ReadsNext}, Accepts: bitExact, Infer: op.Rules{Same, alongAxis, firstOf, withPlaces}, Python: byHand, ONNX: "TopK-11",
 		Attrs: []op.Attr{
 			{Name: "k", Type: op.IntAttr, Doc: "how many; none for all"},
 			lastAxis,
@@ -140,7 +140,7 @@ var reduceRows = []op.Row{
 		},
 	},
 	{
-		ID: 120, Name: "matmul", Kind: op.Product, Channels: channelsOfMatmul, In: factors, Grad: op.Grad{Rule: gradMatmul, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: anyNumber, Infer: op.Rules{same, multipliedShape}, Frame: frameMatrices, Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
+		ID: 120, Name: "matmul", Kind: op.Product, Channels: channelsOfMatmul, In: factors, Grad: op.Grad{Rule: gradMatmul, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: anyNumber, Infer: op.Rules{Same, multipliedShape}, Frame: frameMatrices, Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
 		Attrs: []op.Attr{
 			{Name: "transpose_x", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "swap the last two axes of y"},
@@ -219,11 +219,11 @@ var assembleRows = []op.Row{
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "where the new axis appears"}},
 	},
 	{
-		ID: 162, Name: "tile", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradTile}, Accepts: moved, Infer: op.Rules{same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
+		ID: 162, Name: "tile", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradTile}, Accepts: moved, Infer: op.Rules{Same, tiled}, Lower: lowerTile, Python: byHand, ONNX: "Tile-13",
 		Attrs: []op.Attr{{Name: "repeat_times", Type: op.IntsAttr, Needed: true, Sizes: op.AsDims, Doc: "how often on each axis, aligned at the last"}},
 	},
 	{
-		ID: 164, Name: "spread", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradSpread}, Parts: partsSpread, Accepts: moved, Infer: op.Rules{same, spread}, Lower: lowerSpread, Python: internal,
+		ID: 164, Name: "spread", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradSpread}, Parts: partsSpread, Accepts: moved, Infer: op.Rules{Same, spread}, Lower: lowerSpread, Python: internal,
 		Attrs: []op.Attr{
 			{Name: "shape", Type: op.IntsAttr, Needed: true, Sizes: op.AsDims, Doc: "dimensions of the result"},
 			{Name: "axes", Type: op.IntsAttr, Needed: true, Doc: "as of slice"},
@@ -288,6 +288,11 @@ var createRows = []op.Row{
 			{Name: "count", Type: op.IntAttr, Needed: true, Sizes: op.AsDims, Doc: "number of values"},
 			outDType,
 		},
+	},
+	{
+		// What follows from sizes in ways that other rows do not say: indices and weights of resized images.
+		ID: 460, Name: "number_line", Kind: op.Create, Accepts: bitExact, Infer: op.Rules{toAttr, fromValues}, Python: internal,
+		Attrs: []op.Attr{{Name: "values", Type: op.FloatsAttr, Needed: true, Doc: "the elements"}, outDType},
 	},
 	{
 		ID: 202, Name: "linspace", Kind: op.Create, Accepts: anyNumber, Infer: op.Rules{toAttr, fromCount}, Python: op.Python{ByHand: true},

@@ -30,7 +30,7 @@ var attentionRows = []op.Row{
 
 // masked is the rule of one dtype for all operands but a mask of bools.
 func masked(c *op.Inference) error {
-	if err := same(c); err != nil {
+	if err := Same(c); err != nil {
 		return err
 	}
 	if mask := &c.In[3]; !mask.Absent && mask.DType == dtype.Bool {
@@ -161,7 +161,7 @@ func grouped(c *op.Calls, x, y op.Var, transposeY bool) op.Var {
 	if c.Err != nil {
 		return op.NoVar
 	}
-	p := product(c, stackedOn(c, x, shared.Dims[s.Rank-3]), y, false, transposeY)
+	p := Product(c, stackedOn(c, x, shared.Dims[s.Rank-3]), y, false, transposeY)
 	made := c.Shape(p)
 	s.Dims[s.Rank-1] = made.Dims[s.Rank-1]
 	return c.Reshape(p, &s)
@@ -170,7 +170,7 @@ func grouped(c *op.Calls, x, y op.Var, transposeY bool) op.Var {
 // transposedProduct is the transpose of x times y, matrix by matrix, for n heads. Where x and y have more, it is the sum over those that
 // share one.
 func transposedProduct(c *op.Calls, x, y op.Var, n int64) op.Var {
-	return product(c, stackedOn(c, x, n), stackedOn(c, y, n), true, false)
+	return Product(c, stackedOn(c, x, n), stackedOn(c, y, n), true, false)
 }
 
 // stackedOn is a value with n heads, each of which is the matrices of neighbouring heads one below the other.

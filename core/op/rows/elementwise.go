@@ -164,7 +164,7 @@ var bitwiseRows = []op.Row{
 		Python: op.Python{Method: true, InPlace: true, ByHand: true},
 	},
 	{
-		ID: 67, Name: "bitwise_not", Kind: op.Unary, In: x, Accepts: dtype.Integers | dtype.Bools, Infer: op.Rules{same, LikeInput},
+		ID: 67, Name: "bitwise_not", Kind: op.Unary, In: x, Accepts: dtype.Integers | dtype.Bools, Infer: op.Rules{Same, LikeInput},
 		Python: bitwise("bitwise_invert"), ONNX: "BitwiseNot-18",
 	},
 }
@@ -187,9 +187,9 @@ var compareRows = []op.Row{
 // that only move, compare or count keep the dtype. Where Metal's functions are less exact than the host's, the
 // limit is that of the shader language's specification; see Tolerance.
 var unaryRows = []op.Row{
-	{ID: 40, Name: "abs", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAbs, Reads: op.ReadsX}, Accepts: bitExact, Infer: op.Rules{same, LikeInput}, Python: inPlace, ONNX: "Abs-13"},
-	{ID: 41, Name: "neg", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradNeg}, Accepts: bitExact, Infer: op.Rules{same, LikeInput}, Python: inPlace, ONNX: "Neg-13"},
-	{ID: 42, Name: "sign", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{same, LikeInput}, Python: method, ONNX: "Sign-13"},
+	{ID: 40, Name: "abs", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAbs, Reads: op.ReadsX}, Accepts: bitExact, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Abs-13"},
+	{ID: 41, Name: "neg", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradNeg}, Accepts: bitExact, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Neg-13"},
+	{ID: 42, Name: "sign", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: method, ONNX: "Sign-13"},
 	{ID: 43, Name: "exp", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradExp, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Exp-13"},
 	{ID: 44, Name: "expm1", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradExpm1, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(15), Python: inPlace},
 	{ID: 45, Name: "log", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Log-13"},
@@ -197,7 +197,7 @@ var unaryRows = []op.Row{
 	{ID: 47, Name: "log2", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog2, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace},
 	{ID: 48, Name: "sqrt", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSqrt, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Rounded, Python: inPlace, ONNX: "Sqrt-13"},
 	{ID: 49, Name: "rsqrt", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRsqrt, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(1), Python: inPlace},
-	{ID: 50, Name: "square", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSquare, Reads: op.ReadsX}, Accepts: anyNumber, Infer: op.Rules{same, LikeInput}, Tolerance: Rounded, Python: inPlace},
+	{ID: 50, Name: "square", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSquare, Reads: op.ReadsX}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Tolerance: Rounded, Python: inPlace},
 	{ID: 51, Name: "reciprocal", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradReciprocal, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Rounded, Python: inPlace, ONNX: "Reciprocal-13"},
 	{ID: 52, Name: "sin", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSin, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4).InFloat64(farArguments), Python: inPlace, ONNX: "Sin-7"},
 	{ID: 53, Name: "cos", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradCos, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4).InFloat64(farArguments), Python: inPlace, ONNX: "Cos-7"},
@@ -205,10 +205,10 @@ var unaryRows = []op.Row{
 	{ID: 55, Name: "tanh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradTanh, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(5), Python: inPlace, ONNX: "Tanh-13"},
 	{ID: 56, Name: "sinh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSinh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Sinh-9"},
 	{ID: 57, Name: "cosh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradCosh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Cosh-9"},
-	{ID: 58, Name: "floor", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{same, LikeInput}, Python: inPlace, ONNX: "Floor-13"},
-	{ID: 59, Name: "ceil", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{same, LikeInput}, Python: inPlace, ONNX: "Ceil-13"},
-	{ID: 60, Name: "round", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{same, LikeInput}, Python: ByHandInPlace, ONNX: "Round-11"},
-	{ID: 61, Name: "trunc", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{same, LikeInput}, Python: op.Python{Method: true, InPlace: true, ByHand: true}},
+	{ID: 58, Name: "floor", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Floor-13"},
+	{ID: 59, Name: "ceil", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Ceil-13"},
+	{ID: 60, Name: "round", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: ByHandInPlace, ONNX: "Round-11"},
+	{ID: 61, Name: "trunc", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: op.Python{Method: true, InPlace: true, ByHand: true}},
 	{ID: 62, Name: "erf", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradErf, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Erf-13"},
 	{ID: 63, Name: "logical_not", Kind: op.Unary, In: x, Accepts: bitExact, Infer: op.Rules{toBool, LikeInput}, Python: inPlace, ONNX: "Not-1"},
 	{ID: 64, Name: "isnan", Kind: op.Unary, In: x, Accepts: anyNumber, Infer: op.Rules{toBool, LikeInput}, Python: method, ONNX: "IsNaN-13"},
@@ -230,7 +230,7 @@ var unaryRows = []op.Row{
 // compute them in float32, and the others refuse them. Those made of several functions are allowed on Metal what
 // the parts are allowed together.
 var activationRows = []op.Row{
-	{ID: 80, Name: "relu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRelu, Reads: op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{same, LikeInput}, Python: op.Python{Module: "nn.functional", InPlace: true}, ONNX: "Relu-14"},
+	{ID: 80, Name: "relu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRelu, Reads: op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: op.Python{Module: "nn.functional", InPlace: true}, ONNX: "Relu-14"},
 	{
 		ID: 81, Name: "sigmoid", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSigmoid, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(10),
 		Python: op.Python{Module: "nn.functional", Method: true, InPlace: true}, ONNX: "Sigmoid-13",
@@ -286,7 +286,7 @@ var selectRows = []op.Row{
 		Attrs: []op.Attr{{Name: "dtype", Type: op.DTypeAttr, Needed: true, Doc: "dtype of the result"}},
 	},
 	{
-		ID: 93, Name: "assign", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradAssign}, Accepts: moved, Infer: op.Rules{same, LikeInput}, Python: op.Python{ByHand: true}, ONNX: "Identity-16",
+		ID: 93, Name: "assign", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradAssign}, Accepts: moved, Infer: op.Rules{Same, LikeInput}, Python: op.Python{ByHand: true}, ONNX: "Identity-16",
 	},
 	{
 		ID: 94, Name: "bitcast", Kind: op.Convert, In: x, Accepts: moved, Infer: op.Rules{toAttr, LikeInput, asWide}, Lower: lowerBitcast, Python: internal,

@@ -262,8 +262,8 @@ func gradLogSoftmax(g *op.Gradient) {
 	g.Set(0, g.Subtract(g.Dy[0], g.Multiply(g.Do(op.IDExp, nil, g.Out[0]), sum)))
 }
 
-// product is matmul, with either operand transposed.
-func product(c *op.Calls, x, y op.Var, transposeX, transposeY bool) op.Var {
+// Product is matmul, with either operand transposed.
+func Product(c *op.Calls, x, y op.Var, transposeX, transposeY bool) op.Var {
 	at := op.Attrs{op.MatmulTransposeX: {Kind: op.Bool}, op.MatmulTransposeY: {Kind: op.Bool}}
 	if transposeX {
 		at[op.MatmulTransposeX].I = 1
@@ -307,9 +307,9 @@ func gradMatmul(g *op.Gradient) {
 		var dx op.Var
 		y := g.Reshape(y, &sy)
 		if tx {
-			dx = product(&g.Calls, y, dy, ty, true)
+			dx = Product(&g.Calls, y, dy, ty, true)
 		} else {
-			dx = product(&g.Calls, dy, y, false, !ty)
+			dx = Product(&g.Calls, dy, y, false, !ty)
 		}
 		s := g.Shape(g.In[0])
 		g.Set(0, g.Reshape(g.SumTo(dx, &sx), &s))
@@ -318,9 +318,9 @@ func gradMatmul(g *op.Gradient) {
 		var d op.Var
 		x := g.Reshape(x, &sx)
 		if ty {
-			d = product(&g.Calls, dy, x, true, tx)
+			d = Product(&g.Calls, dy, x, true, tx)
 		} else {
-			d = product(&g.Calls, x, dy, !tx, false)
+			d = Product(&g.Calls, x, dy, !tx, false)
 		}
 		s := g.Shape(g.In[1])
 		g.Set(1, g.Reshape(g.SumTo(d, &sy), &s))

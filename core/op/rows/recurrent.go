@@ -20,14 +20,14 @@ var recurrentRows = []op.Row{
 	{
 		ID: 232, Name: "lstm", Kind: op.Recur,
 		In:  []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "weight", Domain: op.Ordinary}, {Name: "h", Domain: op.Ordinary}, {Name: "cell", Domain: op.Ordinary}},
-		Out: []op.Output{{Name: "out"}, {Name: "last", Optional: true}}, Accepts: dtype.Floats, Infer: op.Rules{same, recurred},
+		Out: []op.Output{{Name: "out"}, {Name: "last", Optional: true}}, Accepts: dtype.Floats, Infer: op.Rules{Same, recurred},
 		Lower: op.LowerToCalls, Calls: lstmCalls, Tolerance: Accurate.Plus(op.Roundings{Term: 2}), Python: internal,
 		Attrs: []op.Attr{reversed},
 	},
 	{
 		ID: 233, Name: "gru", Kind: op.Recur,
 		In:      []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "weight", Domain: op.Ordinary}, {Name: "h", Domain: op.Ordinary}, {Name: "bias", Domain: op.Ordinary, Optional: true}},
-		Accepts: dtype.Floats, Infer: op.Rules{same, recurred},
+		Accepts: dtype.Floats, Infer: op.Rules{Same, recurred},
 		Lower: op.LowerToCalls, Calls: gruCalls, Tolerance: Accurate.Plus(op.Roundings{Term: 2}), Python: internal,
 		Attrs: []op.Attr{reversed, {Name: "linear", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "the reset gate multiplies the product with its bias instead of h"}},
 	},
@@ -71,7 +71,7 @@ func lstmCalls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	h, cell := in[2], in[3]
 	hidden := c.Shape(h).Dims[1]
 	out := unrolled(c, in[0], at[op.LstmReverse].I != 0, func(x op.Var) op.Var {
-		g := gates(c, c.Add(x, product(c, h, in[1], false, false)), hidden, hidden, hidden, hidden)
+		g := gates(c, c.Add(x, Product(c, h, in[1], false, false)), hidden, hidden, hidden, hidden)
 		cell = c.Add(c.Multiply(sigmoid(c, g[2]), cell), c.Multiply(sigmoid(c, g[0]), tanh(c, g[3])))
 		h = c.Multiply(sigmoid(c, g[1]), tanh(c, cell))
 		return h
@@ -93,7 +93,7 @@ func gruCalls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 		}
 	}
 	times := func(state op.Var, i int) op.Var {
-		p := product(c, state, weights[i], false, false)
+		p := Product(c, state, weights[i], false, false)
 		if biased {
 			p = c.Add(p, biases[i])
 		}

@@ -468,6 +468,13 @@ func fromCount(c *op.Inference) error {
 	return nil
 }
 
+// fromValues is the rule of lines of the numbers in attribute values.
+func fromValues(c *op.Inference) error {
+	c.Out[0].Shape = shape.Shape{Rank: 1}
+	c.Out[0].Shape.Dims[0] = int64(len(c.Attr("values").Floats()))
+	return nil
+}
+
 // boxIndices is the rule of nms: places for the numbers of boxes, as many for each class of each image.
 func boxIndices(c *op.Inference) error {
 	if err := c.Settle(dtype.Float32); err != nil {

@@ -13,8 +13,8 @@ func term(a *op.Arg) dtype.Term {
 	return dtype.Term{DType: a.DType, Scalar: a.Scalar, ZeroD: a.Shape.Rank == 0}
 }
 
-// same is the rule of operators that keep x's dtype, to which any other input is cast.
-func same(c *op.Inference) error { return c.Settle(c.In[0].DType) }
+// Same is the rule of operators that keep x's dtype, to which any other input is cast.
+func Same(c *op.Inference) error { return c.Settle(c.In[0].DType) }
 
 // promoted is the rule of arithmetic: both operands meet in the dtype of Paddle's promotion, which is the result's.
 func promoted(c *op.Inference) error {

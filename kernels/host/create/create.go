@@ -83,6 +83,7 @@ func init() {
 		floats:   newCreate(dtype.Float64, 1, rangeFloats),
 	})
 	engine.RegisterSet(op.IDLinspace, dtype.Numbers, newCreate(dtype.Float64, 1, linspace))
+	engine.RegisterSet(op.IDNumberLine, dtype.All, newCreate(dtype.Float64, 1, listed))
 }
 
 // rangeIntegers wraps around where an element does not fit.
@@ -114,6 +115,11 @@ func linspace(c *device.Call, dst []float64, first int64) {
 			dst[i] = stop - float64(step*float64(count-1-at))
 		}
 	}
+}
+
+// listed is the numbers themselves.
+func listed(c *device.Call, dst []float64, first int64) {
+	copy(dst, c.Attrs[op.NumberLineValues].Floats()[first:])
 }
 
 // full is out[i] = value. The value is stored once and copied.

@@ -215,7 +215,7 @@ func numbers(d dtype.DType) string {
 	return file("double") + fmt.Sprintf("\ninline E whole(long x) { return %s; }\ninline E exact(ulong x) { return %s; }\n", integer, double)
 }
 
-// Create is the source of full, range and linspace: the kernels of create.metal.
+// Create is the source of full, range, linspace and number_line: the kernels of create.metal.
 func Create(d dtype.DType, wide bool) string {
 	return source(types(d, wide)+numbers(d), "create")
 }

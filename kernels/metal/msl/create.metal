@@ -21,6 +21,13 @@ kernel void stepped(device E *out [[buffer(0)]], constant Walk<I> &to [[buffer(1
     out[seek(to, i)] = exact(add(numbers[0], multiply(from_integer(i), numbers[1])));
 }
 
+// Numbers that come with the dispatch, in binary64.
+kernel void listed(device E *out [[buffer(0)]], constant Walk<I> &to [[buffer(1)]], constant ulong *numbers [[buffer(2)]],
+    constant uint &first [[buffer(3)]], uint at [[thread_position_in_grid]]) {
+    const uint i = first + at;
+    out[seek(to, i)] = exact(numbers[at]);
+}
+
 // The first half counted from the start, the second back from the stop, so that both are exact: start, stop,
 // step and count.
 kernel void spaced(device E *out [[buffer(0)]], constant Walk<I> &to [[buffer(1)]], constant ulong *numbers [[buffer(2)]],

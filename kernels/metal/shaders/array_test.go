@@ -396,11 +396,21 @@ var creations = []struct {
 	{"range", op.Attrs{{Kind: op.Float, F: math.Inf(1)}, {Kind: op.Float, F: math.Inf(-1)}, {}, {}}, dtype.Numbers},
 	{"linspace", op.Attrs{{Kind: op.Float, F: 0}, {Kind: op.Float, F: 1}, {Kind: op.Int, I: 700}, {}}, dtype.Numbers},
 	{"linspace", op.Attrs{{Kind: op.Float, F: 1e6}, {Kind: op.Float, F: -3.7e6}, {Kind: op.Int, I: 700}, {}}, dtype.Numbers},
+	{"number_line", op.Attrs{{Kind: op.Floats, Ref: manyNumbers(700)}, {}}, dtype.All},
 	{"uniform", op.Attrs{{}, {Kind: op.Float, F: -1}, {Kind: op.Float, F: 1}, {}}, dtype.Floats},
 	{"uniform", op.Attrs{{}, {Kind: op.Float, F: 0.1}, {Kind: op.Float, F: 0.3}, {}}, dtype.Floats},
 	{"uniform", op.Attrs{{}, {Kind: op.Float, F: -1000.5}, {Kind: op.Float, F: -1000.25}, {}}, dtype.Floats},
 	{"randint", op.Attrs{{}, {Kind: op.Int, I: -50}, {Kind: op.Int, I: 77}, {}}, dtype.Integers},
 	{"randint", op.Attrs{{}, {Kind: op.Int, I: math.MinInt64}, {Kind: op.Int, I: math.MaxInt64}, {}}, dtype.Integers},
+}
+
+// manyNumbers are of all sizes, with a few at the ends of what dtypes hold.
+func manyNumbers(n int) []float64 {
+	list := []float64{0, math.Copysign(0, -1), 1, 1e300, -1e300, 1e-300, math.Inf(1), math.Inf(-1), 127.5, -0.5, 65519, 65520}
+	for i := len(list); i < n; i++ {
+		list = append(list, math.Sin(float64(i))*math.Pow(2, float64(i%40-20)))
+	}
+	return list
 }
 
 // What is made from numbers is the same as on the host to the last bit, random numbers included.

@@ -71,6 +71,45 @@ func init() {
 	}})
 }
 
+// listing makes a tensor of the numbers of an attribute, of which each dispatch has as many among its arguments as fit.
+type listing struct{ compiled }
+
+const mostListed = 256 // numbers of 8 bytes, half of what the arguments of a dispatch may take
+
+func init() {
+	gpu.Register(gpu.Shader, op.IDNumberLine, dtype.All&gpu.Elements, gpu.Variant{
+		Accepts: walked,
+		Make: func(d *gpu.Device, c *device.Call, class uint64) (gpu.Kernel, error) {
+			s, err := compile(d, class, msl.Create(c.Out[0].DType, class == 1), "listed")
+			return &listing{s}, err
+		},
+	})
+}
+
+// Workspace is none.
+func (k *listing) Workspace(*device.Call) int64 { return 0 }
+
+// Encode binds the output, how it lies, and the numbers of the dispatch.
+func (k *listing) Encode(e gpu.Encoder, c *device.Call) error {
+	out, key, p := &c.Out[0], k.wide(), &k.pipelines[0]
+	to, values := out.Layout.Collapse(), c.Attrs[op.NumberLineValues].Floats()
+	return inPartsOf(mostListed, out.Numel(), func(first, count int64) error {
+		d := e.Arguments()
+		begin, err := place(d, out)
+		if err != nil {
+			return err
+		}
+		bindWalk(d, &to, begin, key)
+		block := d.Constant(8 * int(count))[:0]
+		for _, f := range values[first : first+count] {
+			block = binary.LittleEndian.AppendUint64(block, math.Float64bits(f))
+		}
+		bindCounts(d, first)
+		p.Line(d, uint64(count))
+		return e.Dispatch(p.State, d)
+	})
+}
+
 // Workspace is none.
 func (k *creation) Workspace(*device.Call) int64 { return 0 }
 

@@ -207,8 +207,8 @@ def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | No
     return pad(x, padding, "constant", 0, data_format)
 
 
-def planes(function: str, x: Any, factor: Any, data_format: str, what: str) -> tuple[int, int, int, int]:
-    """The sizes of x as [batch, channels, height, width].
+def channels_last(function: str, x: Any, factor: Any, data_format: str, what: str) -> bool:
+    """Whether the format has channels last.
 
     Raises:
         TypeError: the factor is no int.
@@ -223,13 +223,7 @@ def planes(function: str, x: Any, factor: Any, data_format: str, what: str) -> t
         )
     if data_format not in FORMATS[4]:
         raise ValueError(f"[{function}] data_format is {data_format!r}; want 'NCHW' or 'NHWC'")
-    n, c, h, w = shape if data_format == "NCHW" else (shape[0], shape[3], shape[1], shape[2])
-    return n, c, h, w
-
-
-def arranged(x: Tensor, apart: Sequence[int], order: Sequence[int], joined: Sequence[int]) -> Tensor:
-    """x with its axes taken apart, put into another order and joined again."""
-    return reshaped(_operators.transpose(reshaped(x, apart), list(order)), joined)
+    return data_format == "NHWC"
 
 
 def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
@@ -239,14 +233,8 @@ def pixel_shuffle(x: Tensor, upscale_factor: int, data_format: str = "NCHW", nam
         TypeError: upscale_factor is no int.
         ValueError: the channels are no multiple of its square, or x has another number of axes than 4.
     """
-    r = upscale_factor
-    n, c, h, w = planes("pixel_shuffle", x, r, data_format, "upscale_factor")
-    if c % (r * r):
-        raise ValueError(f"[pixel_shuffle] x has {c} channels; want a multiple of {r * r}")
-    c //= r * r
-    if data_format == "NCHW":
-        return arranged(x, [n, c, r, r, h, w], [0, 1, 4, 2, 5, 3], [n, c, h * r, w * r])
-    return arranged(x, [n, h, w, c, r, r], [0, 1, 4, 2, 5, 3], [n, h * r, w * r, c])
+    last = channels_last("pixel_shuffle", x, upscale_factor, data_format, "upscale_factor")
+    return _operators.pixel_shuffle(x, upscale_factor, last, False)
 
 
 def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
@@ -256,14 +244,8 @@ def pixel_unshuffle(x: Tensor, downscale_factor: int, data_format: str = "NCHW",
         TypeError: downscale_factor is no int.
         ValueError: height or width is no multiple of it, or x has another number of axes than 4.
     """
-    r = downscale_factor
-    n, c, h, w = planes("pixel_unshuffle", x, r, data_format, "downscale_factor")
-    if h % r or w % r:
-        raise ValueError(f"[pixel_unshuffle] x has {h} by {w} pixels; want multiples of {r}")
-    h, w = h // r, w // r
-    if data_format == "NCHW":
-        return arranged(x, [n, c, h, r, w, r], [0, 1, 3, 5, 2, 4], [n, c * r * r, h, w])
-    return arranged(x, [n, h, r, w, r, c], [0, 1, 3, 5, 2, 4], [n, h, w, c * r * r])
+    last = channels_last("pixel_unshuffle", x, downscale_factor, data_format, "downscale_factor")
+    return _operators.pixel_unshuffle(x, downscale_factor, last, False)
 
 
 def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str | None = None) -> Tensor:
@@ -273,12 +255,7 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
         TypeError: groups is no int.
         ValueError: the channels are no multiple of it, or x has another number of axes than 4.
     """
-    n, c, h, w = planes("channel_shuffle", x, groups, data_format, "groups")
-    if c % groups:
-        raise ValueError(f"[channel_shuffle] x has {c} channels; want a multiple of {groups}")
-    if data_format == "NCHW":
-        return arranged(x, [n, groups, c // groups, h, w], [0, 2, 1, 3, 4], [n, c, h, w])
-    return arranged(x, [n, h, w, groups, c // groups], [0, 1, 2, 4, 3], [n, h, w, c])
+    return _operators.channel_shuffle(x, groups, channels_last("channel_shuffle", x, groups, data_format, "groups"))
 
 
 __all__ = [

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays._array import concat, reshaped
-from .._arrays._creation import filled
+from .._arrays._array import reshaped
 from .._calls import _operators
 from .._calls._call import into, renamed
 from .._calls._grad import no_grad, regardless
@@ -21,7 +20,7 @@ from .._calls._precision import rounded, working
 from .._core._caller import axes_text
 from .._core._convert import described, index, real, settled, sizes, tensor, whole
 from .._core._meta import Meta
-from .._core._objects import Tensor, from_array, meta
+from .._core._objects import Tensor, meta
 from .._maths._elementwise import of_floats
 from ._activation import CHANNELS_FIRST, CHANNELS_LAST
 
@@ -337,17 +336,7 @@ def local_response_norm(
     axis = channel_axis("local_response_norm", len(shape), data_format, (*CHANNELS_FIRST[1:], *CHANNELS_LAST))
     if len(shape) < 3 or not all(shape[1:]) or index("size", size) < 1:
         raise ValueError(f"[local_response_norm] x has shape {list(shape)} and size is {size}; want 3 axes and a size")
-    wide = working(x)
-    squares = _operators.square(wide)
-    ends = [list(shape), list(shape)]
-    ends[0][axis], ends[1][axis] = size // 2, (size - 1) // 2
-    before, behind = (filled(tuple(end), 0, meta(squares).dtype, meta(squares).place) for end in ends)
-    padded = concat([before, squares, behind], axis)
-    windows = np.arange(shape[axis])[:, None] + np.arange(size)
-    near = _operators.gather(padded, from_array(windows.reshape(-1), meta(x).place), axis)
-    near = reshaped(near, [*shape[:axis], shape[axis], size, *shape[axis + 1 :]])
-    scale = _operators.pow(_operators.mean(near, axis + 1) * alpha + k, beta)
-    return rounded(_operators.divide(wide, scale), x)
+    return _operators.local_response_norm(x, int(size), float(alpha), float(beta), float(k), axis, False)
 
 
 __all__ = [

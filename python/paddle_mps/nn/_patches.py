@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Union
 
-import numpy as np
-
 from .._arrays._array import reshaped, unbind
-from .._arrays._creation import filled, full_0d
+from .._arrays._creation import filled
 from .._arrays._indexing import WHOLE, basic
 from .._calls import _operators
 from .._calls._call import renamed
 from .._core._caller import axes_text, called
 from .._core._convert import flag, tensor, whole
-from .._core._dtype import float32, int64
-from .._core._objects import Tensor, from_array, meta
+from .._core._objects import Tensor, meta
 from .._maths._elementwise import alike, of_floats
 from ._layout import pad, surrounded
 from ._window import numbers
@@ -22,8 +19,6 @@ from ._window import whole as is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy.typing as npt
 
     Size = Union[int, Sequence[int]]
 
@@ -204,27 +199,9 @@ def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name:
     """
     if not isinstance(theta, Tensor):
         raise TypeError(f"[affine_grid] theta is {type(theta).__name__}; want a Tensor")
-    m = meta(of_floats(theta, "affine_grid"))
-    shape = list(whole("out_shape", out_shape))
     flag("align_corners", align_corners)
-    axes = len(shape) - 2
-    if axes not in (2, 3) or len(m.shape) != 3 or m.shape[1:] != (axes, axes + 1):
-        raise ValueError(f"[affine_grid] theta is {list(m.shape)} and out_shape {shape}; want [N, 2, 3] or [N, 3, 4]")
-    lines = [line(n, align_corners) for n in shape[2:]]
-    mesh = np.meshgrid(*lines, indexing="ij")
-    base = np.stack([*mesh[::-1], np.ones_like(mesh[0])], -1).reshape(-1, axes + 1)
-    dtype = np.float64 if m.dtype.itemsize == 8 else np.float32
-    points = _operators.cast(from_array(base.astype(dtype), m.place), m.dtype)
-    found = _operators.matmul(points, theta, False, True)
-    return reshaped(found, [m.shape[0], *shape[2:], axes])
-
-
-def line(n: int, align_corners: bool) -> npt.NDArray[np.float64]:
-    """The places of n elements between -1 and 1; nan for a single one with aligned corners, as in Paddle."""
-    with np.errstate(all="ignore"):
-        if align_corners:
-            return np.asarray(np.arange(n) * np.divide(2.0, n - 1) - 1)
-        return np.asarray((np.arange(n) * 2.0 + 1) / n - 1)
+    of_floats(theta, "affine_grid")
+    return _operators.affine_grid(theta, list(whole("out_shape", out_shape)), align_corners, False)
 
 
 def grid_sample(
@@ -252,96 +229,12 @@ def grid_sample(
         ValueError: shapes or dtypes do not fit, or a mode is none of those.
     """
     alike(of_floats(x, "grid_sample"), tensor(grid, "grid_sample", "grid"), "grid_sample")
-    m, g = meta(x), meta(grid)
-    axes = len(m.shape) - 2
-    if axes not in (2, 3) or len(g.shape) != axes + 2 or g.shape[-1] != axes or g.shape[0] != m.shape[0]:
-        raise ValueError(
-            f"[grid_sample] x is {list(m.shape)} and grid {list(g.shape)}; want [N, C, H, W] and [N, h, w, 2]"
-        )
+    rank = len(meta(x).shape)
+    if rank not in (4, 5):
+        raise ValueError(f"[grid_sample] x has {axes_text(rank)}; want 4 or 5")
     if mode not in ("bilinear", "nearest"):
         raise ValueError(f"[grid_sample] mode is {mode!r}; want 'bilinear' or 'nearest'")
-    if padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError(f"[grid_sample] padding_mode is {padding_mode!r}; want 'zeros', 'border' or 'reflection'")
-    if m.dtype.itemsize == 2:
-        wide = grid_sample(
-            _operators.cast(x, float32), _operators.cast(grid, float32), mode, padding_mode, align_corners
-        )
-        return _operators.cast(wide, m.dtype)
-    sizes = m.shape[2:]
-    points = [
-        inside(unnormalised(coordinate(grid, axes - 1 - i), n, align_corners), n, padding_mode, align_corners)
-        for i, n in enumerate(sizes)
-    ]
-    image = _operators.transpose(x, [0, *range(2, axes + 2), 1])
-    batch = reshaped(_operators.range(m.place.word, 0, 1, m.shape[0], int64), [m.shape[0], *[1] * axes])
-    if mode == "nearest":
-        total = read(image, batch, [_operators.round(p) for p in points], None)
-    else:
-        total = blended(image, batch, points)
-    return _operators.assign(_operators.transpose(total, [0, axes + 1, *range(1, axes + 1)]))
-
-
-def blended(image: Tensor, batch: Tensor, points: list[Tensor]) -> Tensor:
-    """The sum over the corners of the cell that each point lies in."""
-    lows = [_operators.floor(p) for p in points]
-    shares = [p - low for p, low in zip(points, lows)]
-    total: Any = None
-    for corner in np.ndindex(*[2] * len(points)):
-        weight: Any = None
-        for share, high in zip(shares, corner):
-            factor = share if high else 1.0 - share
-            weight = factor if weight is None else weight * factor
-        term = read(image, batch, [low + float(high) for low, high in zip(lows, corner)], weight)
-        total = term if total is None else total + term
-    result: Tensor = total
-    return result
-
-
-def read(image: Tensor, batch: Tensor, at: list[Tensor], weight: Tensor | None) -> Tensor:
-    """The elements of [N, size..., C] at whole numbers, 0 outside, times a weight."""
-    known: Any = None
-    places = []
-    for a, n in zip(at, meta(image).shape[1:]):
-        within = (a >= 0.0) & (a <= float(n - 1))
-        known = within if known is None else known & within
-        places.append(_operators.cast(_operators.clip(a, 0.0, float(n - 1)), int64))
-    found = _operators.index(image, [batch, *places])
-    if weight is not None:
-        found = found * reshaped(weight, [*meta(weight).shape, 1])
-    return _operators.where(reshaped(known, [*meta(known).shape, 1]), found, full_0d(found, 0))
-
-
-def coordinate(grid: Tensor, i: int) -> Tensor:
-    """Number i of each point."""
-    shape = meta(grid).shape
-    items = [slice(0, n) for n in shape[:-1]]
-    return reshaped(basic(grid, [*items, slice(i, i + 1)]), list(shape[:-1]))
-
-
-def unnormalised(p: Tensor, n: int, align_corners: bool) -> Tensor:
-    """From [-1, 1] to indices."""
-    result: Any = (p + 1.0) * ((n - 1) / 2.0) if align_corners else (p + 1.0) * (n / 2.0) - 0.5
-    return result  # type: ignore[no-any-return]
-
-
-def inside(p: Tensor, n: int, padding_mode: str, align_corners: bool) -> Tensor:
-    """Indices moved to where elements are."""
-    if padding_mode == "zeros":
-        return p
-    if padding_mode == "reflection":
-        p = reflected(p, n, align_corners)
-    return _operators.clip(p, 0.0, float(n - 1))
-
-
-def reflected(p: Tensor, n: int, align_corners: bool) -> Tensor:
-    """Indices reflected at the first and last elements, or at their outer edges."""
-    period, shift = (2.0 * (n - 1), 0.0) if align_corners else (2.0 * n, 0.5)
-    if period == 0:
-        return _operators.multiply(p, full_0d(p, 0))
-    far: Any = _operators.abs(p + shift)
-    rest = far - _operators.floor(far / period) * period
-    result: Any = _operators.minimum(rest, period - rest) - shift
-    return result  # type: ignore[no-any-return]
+    return _operators.grid_sample(x, grid, mode, padding_mode, align_corners, False)
 
 
 __all__ = ["affine_grid", "fold", "grid_sample", "unfold"]

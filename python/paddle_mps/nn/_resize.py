@@ -1,7 +1,4 @@
-"""Interpolation of images: each axis by itself, as a sum of elements at some indices times weights.
-
-Indices and weights are computed here, from sizes alone, in the precision in which Paddle computes them.
-"""
+"""Interpolation of images: sizes and modes of Paddle as those of the row."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from .._arrays._array import reshaped
 from .._arrays._creation import room, value_of
 from .._calls import _operators, _tracing
 from .._calls._call import renamed
@@ -18,113 +14,23 @@ from .._core._caller import axes_text, called
 from .._core._convert import said, tensor
 from .._core._dtype import float32
 from .._core._errors import UnsupportedError
-from .._core._objects import Tensor, from_array, meta
+from .._core._objects import Tensor, meta
 from ._pool import adaptive_avg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    import numpy.typing as npt
-
-    Numbers = npt.NDArray[Any]
     Sizes = Union[int, Sequence[int], Tensor]
     Scales = Union[float, Sequence[float], Tensor]
-
-Taps = "list[tuple[Numbers, Numbers]]"
 
 LAYOUTS = {3: ("NCW", "NWC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
 RANKS = {"linear": (3,), "nearest": (4, 5), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "area": (3, 4, 5)}
 
 
-def ratio(n: int, m: int, scale: float, align_corners: bool) -> np.float32:
-    """The distance of neighbours of the result in elements of x."""
-    if m <= 1:
-        return np.float32(0)
-    if align_corners:
-        return np.float32(n - 1) / np.float32(m - 1)
-    return np.float32(1 / np.float32(scale)) if scale > 0 else np.float32(n) / np.float32(m)
-
-
-def nearest(n: int, m: int, step: np.float32, align_corners: bool, align_mode: int) -> list[tuple[Numbers, Numbers]]:
-    at = (step * np.arange(m, dtype=np.float32)).astype(np.int64)
-    return [(at.clip(0, n - 1), np.ones(0))]
-
-
-def two_neighbours(
-    n: int, m: int, step: np.float32, align_corners: bool, align_mode: int
-) -> list[tuple[Numbers, Numbers]]:
-    """Two neighbours. What lies before the first element is the first, and behind the last the last."""
-    at: Numbers = np.arange(m, dtype=np.float32)
-    centred = align_mode == 0 and not align_corners
-    at = np.maximum(step * (at + np.float32(0.5)) - np.float32(0.5), 0) if centred else step * at
-    low = np.minimum(np.floor(at).astype(np.int64), n - 1)
-    share = (at - low).astype(np.float32)
-    return [(low, 1 - share), (np.minimum(low + 1, n - 1), share)]
-
-
-def cubic(n: int, m: int, step: np.float32, align_corners: bool, align_mode: int) -> list[tuple[Numbers, Numbers]]:
-    """Four neighbours by Keys' kernel with a = -0.75; those outside are the nearest element."""
-    at: Numbers = np.arange(m, dtype=np.float64)
-    at = (float(step) * (at if align_corners else at + 0.5) - (0 if align_corners else 0.5)).astype(np.float32)
-    low = np.floor(at)
-    t = at - low
-    a = np.float32(-0.75)
-
-    def near(d: Numbers) -> Numbers:
-        return np.asarray(((a + 2) * d - (a + 3)) * d * d + 1)
-
-    def far(d: Numbers) -> Numbers:
-        return np.asarray(((a * d - 5 * a) * d + 8 * a) * d - 4 * a)
-
-    weights = [far(t + 1), near(t), near(1 - t), far(2 - t)]
-    return [((low.astype(np.int64) + i - 1).clip(0, n - 1), w) for i, w in enumerate(weights)]
-
-
-def triangle(d: Numbers) -> Numbers:
-    return np.asarray(np.maximum(1 - np.abs(d), 0))
-
-
-def keys(d: Numbers) -> Numbers:
-    """Keys' kernel with a = -0.5, where antialiased images have it."""
-    d = np.abs(d)
-    return np.where(d < 1, (1.5 * d - 2.5) * d * d + 1, np.where(d < 2, ((2.5 - 0.5 * d) * d - 4) * d + 2, 0))
-
-
-def antialiased(n: int, m: int, step: float, reach: int, kernel: Callable[[Numbers], Numbers]) -> Any:
-    """All elements within `reach`, wider by the step where an image becomes smaller; the weights sum to 1."""
-    wide = max(step, 1)
-    centre = step * (np.arange(m) + 0.5)
-    first = np.maximum((centre - reach * wide + 0.5).astype(np.int64), 0)
-    behind = np.minimum((centre + reach * wide + 0.5).astype(np.int64), n)
-    at = first[:, None] + np.arange((behind - first).max())
-    weights = np.where(at < behind[:, None], kernel((at - centre[:, None] + 0.5) / wide), 0)
-    weights /= weights.sum(1, keepdims=True)
-    return list(zip(at.clip(0, n - 1).T, weights.T))
-
-
-METHODS = {
-    "nearest": nearest,
-    "linear": two_neighbours,
-    "bilinear": two_neighbours,
-    "trilinear": two_neighbours,
-    "bicubic": cubic,
-}
-SMOOTH = {"bilinear": (1, triangle), "bicubic": (2, keys)}
-
-
-def along(x: Tensor, axis: int, taps: list[tuple[Numbers, Numbers]]) -> Tensor:
-    """The sums of elements at the indices of an axis, times the weights."""
-    known, total = meta(x), None
-    shape = [1] * len(known.shape)
-    shape[axis] = -1
-    for at, weights in taps:
-        term = _operators.gather(x, from_array(at, known.place), axis)
-        if weights.size:
-            factors = from_array(np.asarray(weights, np.float32), known.place)
-            term = term * reshaped(_operators.cast(factors, known.dtype), shape)
-        total = term if total is None else total + term
-    assert total is not None
-    return total
+# Paddle's modes as those of the row.
+METHODS = {"nearest": "nearest", "linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+LINEAR = ("linear", "bilinear", "trilinear")
+SMOOTH = ("bilinear", "bicubic")
 
 
 def wanted(x: Any, size: Any, scale_factor: Any, recompute: Any, places: list[int]) -> tuple[list[int], list[float]]:
@@ -228,24 +134,20 @@ def resized(
         )
     if any(n < 1 for n in sizes):
         raise ValueError(f"[{called('interpolate')}] the result would have size {sizes}; want numbers from 1")
-    narrow = mode != "nearest" and known.dtype.itemsize < 4
-    y = _operators.cast(x, float32) if narrow else x
     shape = list(known.shape)
     for axis, m in zip(axes, sizes):
         shape[axis] = m
-    room("interpolate", shape, meta(y).dtype, known.place)
-    for axis, m, scale in zip(axes, sizes, scales):
-        n = known.shape[axis]
-        _tracing.closed("interpolate", "which elements it reads follows from both sizes of an axis", n, m)
-        if antialias:
-            step = (
-                0 if align_corners and m == 1 else (n - 1) / (m - 1) if align_corners else 1 / scale if scale else n / m
-            )
-            taps = antialiased(n, m, step, *SMOOTH[mode])
-        else:
-            taps = METHODS[mode](n, m, ratio(n, m, scale, align_corners), align_corners, align_mode)
-        y = along(y, axis, taps)
-    return _operators.cast(y, known.dtype) if narrow else y
+        _tracing.closed(
+            "interpolate", "which elements it reads follows from both sizes of an axis", known.shape[axis], m
+        )
+    room("interpolate", shape, float32 if mode != "nearest" and known.dtype.itemsize < 4 else known.dtype, known.place)
+    coordinates = "align_corners" if align_corners else "half_pixel"
+    if mode == "nearest" or (mode in LINEAR and align_mode == 1 and not align_corners):
+        coordinates = "asymmetric"
+    # Antialiased images have another kernel, and no weights outside.
+    return _operators.interpolate(
+        x, axes, sizes, scales, None, METHODS[mode], coordinates, "floor", -0.5 if antialias else -0.75, antialias, antialias, 0.0, True
+    )  # fmt: skip
 
 
 @renamed(input="x")

@@ -204,7 +204,7 @@ def attributes(row: dict[str, Any], given: dict[str, Any]) -> tuple[Any, ...]:
     """Attributes in the form of the call."""
     pack = {
         "bool": _call.flag, "int": _call.integer, "float": _call.number, "list of int": _call.integers,
-        "dtype": _call.element_type, "bool, int or float": _call.either, "string": _convert.text,
+        "list of float": _convert.numbers, "dtype": _call.element_type, "bool, int or float": _call.either, "string": _convert.text,
     }  # fmt: skip
     return tuple(pack[a["type"]](a["name"], given[a["name"]]) for a in row["attrs"] if given.get(a["name"]) is not None)
 
