@@ -14,7 +14,7 @@ import (
 type DLTensor struct {
 	data       unsafe.Pointer
 	deviceType int32
-	deviceID   int32
+	DeviceID   int32
 	Rank       int32
 	Number     DLNumber
 	Shape      unsafe.Pointer
