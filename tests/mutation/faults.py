@@ -34,7 +34,11 @@ PROGRAM = "go test ./core/program"
 HAZARDS, ORDER, METAL_KEY = "kernels/metal/hazards.go", "kernels/metal/order.go", "kernels/metal/key.go"
 METAL = "go test ./kernels/metal -run"
 HOST = "go test ./kernels/host -run"
-ELEMENTWISE, ARRAY, WINDOW = "core/op/rows/grads_elementwise.go", "core/op/rows/grads_array.go", "core/op/rows/grads_window.go"
+ELEMENTWISE, ARRAY, WINDOW = (
+    "core/op/rows/grads_elementwise.go",
+    "core/op/rows/grads_array.go",
+    "core/op/rows/grads_window.go",
+)
 RULES = "pytest tests/python/test_gradients.py -k"
 UNPICKLE = "python/paddle_mps/_files/_unpickle.py"
 HOSTILE = "pytest tests/python/test_save.py -k hostile"
