@@ -63,6 +63,8 @@ usage: ./build.sh COMMAND
   bench arm64     count the instructions of the CPU's loops on arm64 under an emulator, NEON beside portable (Linux)
   bench code [REV]
                   print sizes, comments and import cycles of REV and of the working tree
+  bench code library
+                  print what each package takes of the library for Linux: code, tables, types, data, relocations
   bench pair [-rounds N] [-only REGEX] [-script] REV NAME [ARGS]
                   run bench/NAME of REV and of the working tree alternately; print each ratio
   check [PART...] check formatting, linters, types, all shaders, generated files and that the tree is clean
@@ -171,21 +173,41 @@ link_flags() {
     esac
 }
 
-# shaders_stripped: copies of the shaders without comments and indentation, which are 30 KB, and build/overlay.json, with which Go
-# embeds them instead of the files. The lines stay, so that messages of compilers have the same numbers.
-shaders_stripped() {
-    mkdir -p build/shaders
+# stripped SHADER: its path without comments and indentation, which are 30 KB. The lines stay, so that messages of compilers have the
+# same numbers. A line that begins with //! is the name of a function.
+stripped() { sed -e 's|^ *||' -e '/^\/\/!/!s| *//.*||' "$1"; }
+
+# sources: build/library, a copy of what the library is made of, as a module with a short name, with stripped shaders. The names of a
+# function and a type in tables and traces begin with their package: 30 letters less of each make the library 330 KB smaller. A
+# copy that is up to date stays, because another build may be reading it. With its overlay.json tests/msl has the stripped shaders too.
+sources() {
+    rooms='alloc capi core include internal/environment kernels objc onnx place serve tritonlang'
+    if copied; then return; fi
+    copy=build/library.$$
+    rm -rf "$copy"
+    mkdir -p "$copy/internal"
+    : >"$copy/stamp"
+    for room in $rooms go.mod go.sum; do cp -R "$room" "$copy/$room"; done
+    find "$copy" -name '*_test.go' -exec rm {} +
+    find "$copy" -type d -name testdata -prune -exec rm -rf {} +
+    find "$copy" \( -name '*.go' -o -name go.mod \) -exec sed -i.old -e 's|github.com/paddle-mps/paddle-mps|pmps|g' {} +
+    find "$copy" -name '*.old' -exec rm {} +
     separator='{"Replace": {'
     for file in kernels/metal/msl/*.metal tritonlang/emit/prelude.metal; do
-        to=build/shaders/$(echo "$file" | tr / _)
-        # A line that begins with //! is the name of a function.
-        sed -e 's|^ *||' -e '/^\/\/!/!s| *//.*||' "$file" >"$to.$$"
-        mv "$to.$$" "$to" # whole at any time: another build may read it
-        printf '%s\n"%s": "%s"' "$separator" "$root/$file" "$root/$to"
+        stripped "$file" >"$copy/$file"
+        printf '%s\n"%s": "%s"' "$separator" "$root/$file" "$root/build/library/$file"
         separator=,
-    done >"build/overlay.json.$$"
-    echo '}}' >>"build/overlay.json.$$"
-    mv "build/overlay.json.$$" build/overlay.json
+    done >"$copy/overlay.json"
+    echo '}}' >>"$copy/overlay.json"
+    if copied; then rm -rf "$copy" && return; fi # another build was faster
+    rm -rf build/library
+    mv "$copy" build/library
+}
+
+# copied: whether build/library is up to date.
+copied() {
+    # shellcheck disable=SC2086  # $rooms is a list
+    [ -f build/library/stamp ] && [ -z "$(find $rooms go.mod go.sum build.sh -newer build/library/stamp)" ]
 }
 
 # platform: sets goos, the folder of what is built for it, and the library's name.
@@ -199,31 +221,50 @@ platform() {
 # native: whether what is built runs on this machine.
 native() { [ "$folder" = "build/$(go env GOHOSTOS)-$(go env GOHOSTARCH)" ]; }
 
-# lib: the library is linked aside (and not relinked while it is up to date), then renamed into
-# place, so that a process that has the old one mapped keeps it whole. That of another platform stays
-# in its folder.
-lib() {
-    platform
+# link FILE STRIP EXTRA: links the library for $goos to FILE; what is up to date is not linked again. STRIP are flags of Go's linker
+# that leave symbols out, EXTRA flags of the system's.
+link() {
     need_cc
     link_lists
-    shaders_stripped
-    # Nothing is inlined in packages that calls which are repeated do not reach, 700 KB: onnx, which runs once for each model
-    # and shape, tritonlang, graphs and operators, where Metal's shaders and graphs are written and stored, the backend of
-    # tritonserver, and what writes messages and reads JSON. Functions begin at multiples of 16 bytes, not of 32: another 110 KB.
-    module=github.com/paddle-mps/paddle-mps small=
-    for package in onnx/... serve/backend tritonlang/... kernels/metal/shaders kernels/metal/graphs kernels/metal/msl kernels/metal/store core/graph core/op/...; do
-        small="$small -gcflags=$module/$package=-l"
+    sources
+    # Packages that calls which are repeated do not reach are compiled for size: nothing is inlined, and in most of them slices of a
+    # size that is not known are not kept on the stack, which takes code for both cases. Functions begin at multiples of 16 bytes, not of 32. What
+    # each saves is in docs/design/build.md.
+    to=$root/$1 strip=$2 extra=$3
+    set --
+    for package in core/graph core/op/...; do set -- "$@" "-gcflags=pmps/$package=-l"; done
+    for package in core/jsontext core/snapshot internal/environment kernels/metal/graphs kernels/metal/msl kernels/metal/shaders \
+        kernels/metal/store objc/mpsgraph onnx/... serve/backend tritonlang/...; do
+        set -- "$@" "-gcflags=pmps/$package=-l -d=variablemakethreshold=0"
     done
-    for package in encoding/json fmt os reflect strconv strings time; do small="$small -gcflags=$package=-l"; done
+    for package in fmt os reflect strconv strings time; do set -- "$@" "-gcflags=$package=-l"; done
     # go build does not see the contents of the link lists.
-    [ -z "$(find capi/exports.txt -newer "$folder/$name" 2>/dev/null)" ] || rm "$folder/$name"
-    # shellcheck disable=SC2086  # $small is a list
-    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go build $small -overlay build/overlay.json \
-        -buildmode=c-shared -trimpath -ldflags "-s -w -funcalign=16 -extldflags \"$(link_flags "$goos")\"" \
-        -o "$folder/$name" ./capi
+    [ -z "$(find capi/exports.txt -newer "$to" 2>/dev/null)" ] || rm "$to"
+    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go -C build/library build "$@" -buildmode=c-shared -trimpath \
+        -ldflags "$strip -funcalign=16 -extldflags \"$(link_flags "$goos") $extra\"" -o "$to" ./capi
+}
+
+# lib: the library is linked aside, then renamed into place, so that a process that has the old one mapped keeps it whole. That of
+# another platform stays in its folder.
+lib() {
+    platform
+    link "$folder/$name" '-s -w' ''
     native || return 0
     cp "$folder/$name" "$folder/$name.new"
     mv "$folder/$name.new" "python/paddle_mps/$name"
+}
+
+# lib_wheel: the library of a wheel for Linux on x86-64, with packed relocations, 1.1 MB less: glibc 2.36 and later can read them.
+lib_wheel() {
+    platform
+    link "$folder/wheel/$name" '-s -w' '-Wl,-z,pack-relative-relocs'
+}
+
+# lib_symbols: the library with its symbols, for `bench code library`, and prints its path.
+lib_symbols() {
+    platform
+    link "$folder/symbols/$name" '' '' >&2
+    echo "$folder/symbols/$name"
 }
 
 # venv DIR GROUPS: a virtual environment with the package, editable, and groups of pyproject.toml.
@@ -242,16 +283,23 @@ venv() {
 }
 
 # make_venv DIR: pip before 25.1 knows no groups, and before 21.3 (in the Python 3.9 that comes with a Mac) no editable
-# wheels.
+# wheels. One in build/installer installs into all environments, for which Python would unpack its own first.
 make_venv() {
-    [ -x "$1/bin/python" ] || "$python" -m venv "$1"
-    pip "$1" install 'pip>=25.1'
+    [ -x build/installer/bin/python ] || "$python" -m venv build/installer
+    [ -f build/installer/stamp ] || {
+        build/installer/bin/python -m pip --quiet --disable-pip-version-check install 'pip>=25.1'
+        : >build/installer/stamp
+    }
+    [ -x "$1/bin/python" ] || "$python" -m venv --without-pip "$1"
+    pip "$1" install 'pip>=25.1' # for what runs in it, such as tests/package
 }
 
+# pip DIR COMMAND...: modules are compiled when they are first imported, because few of those that are installed ever are.
 pip() {
     interpreter=$1/bin/python
     shift
-    "$interpreter" -m pip --quiet --disable-pip-version-check "$@"
+    [ "$1" != install ] || { shift && set -- install --no-compile "$@"; }
+    build/installer/bin/python -m pip --quiet --disable-pip-version-check --python "$interpreter" "$@"
 }
 
 # tool: for a Mac the linker is that of the library, because Go's own knows another oldest macOS.
@@ -415,7 +463,7 @@ need_serve() {
         pip .venv-serve install --no-deps kserve==0.21.0 # what it needs is a web server and clouds; its types need none of them
         : >.venv-serve/stamp
     }
-    GOEXPERIMENT=$simd go build -o build/serve-load ./cmd/paddle-mps/internal/load
+    GOEXPERIMENT=$simd go build -trimpath -o build/serve-load ./cmd/paddle-mps/internal/load
 }
 
 # bench_peers: .venv-bench, with PyTorch where it installs.
@@ -458,6 +506,8 @@ prepare() {
     lib | tool) "$1" ;;
     status) git status --porcelain >build/status.before ;; # for clean_tree of tests/check.sh
     lib-darwin) for_mac lib ;;
+    lib-symbols) lib_symbols ;;
+    lib-wheel) lib_wheel ;;
     mock) sh tests/fakemetal/build.sh ;;
     go | cc) need_go && need_cc ;;
     cmake | browser | emulator | serve | tritonserver | clang | python311) "need_$1" ;;

@@ -2,11 +2,16 @@
 
 The library is built by `./build.sh lib`, so that compiler and linker flags are written down once.
 GOOS and GOARCH in the environment make a wheel for another platform.
+
+A wheel for Linux on x86-64 that is built on glibc 2.36 or later has a library with packed relocations, which is smaller and loads with
+such a glibc only. Its tag says so, and pip on an older system refuses it. Every other library loads with glibc 2.35 as well.
 """
 
 from __future__ import annotations
 
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -33,24 +38,50 @@ class LibraryHook(BuildHookInterface[Any]):
         if self.target_name != "wheel":
             return
         root = pathlib.Path(self.root)
-        build(root)
+        packed = version != "editable" and packs()
+        build(root, *(("prepare", "lib-wheel") if packed else ("lib",)))
         goos, goarch = platform(root)
+        tag = TAGS[goos, goarch]
         if version != "editable":
             build(root, "tool")
-            tool = root / "build" / f"{goos}-{goarch}" / "paddle-mps"
-            build_data["force_include"][str(tool)] = "paddle_mps/bin/paddle-mps"
+            folder = root / "build" / f"{goos}-{goarch}"
+            build_data["force_include"][str(folder / "paddle-mps")] = "paddle_mps/bin/paddle-mps"
             name = "libpaddlemps.dylib" if goos == "darwin" else "libpaddlemps.so"
-            build_data["force_include"][str(root / "build" / f"{goos}-{goarch}" / name)] = f"paddle_mps/{name}"
+            library = folder / "wheel" / name if packed else folder / name
+            build_data["force_include"][str(library)] = f"paddle_mps/{name}"
+            if packed:
+                tag = f"manylinux_2_{glibc(library.read_bytes())}_x86_64"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{TAGS[goos, goarch]}"
+        build_data["tag"] = f"py3-none-{tag}"
 
 
-def build(root: pathlib.Path, what: str = "lib") -> None:
+def packs() -> bool:
+    """Whether the relocations of a wheel are packed: it is for Linux on x86-64, and this machine's glibc, for which pip may be building
+    it, reads them."""
+    if os.environ.get("GOOS", "linux") != "linux" or os.environ.get("GOARCH", "amd64") != "amd64":
+        return False
+    if sys.platform != "linux" or os.uname().machine != "x86_64" or "CS_GNU_LIBC_VERSION" not in os.confstr_names:
+        return False
+    found = re.fullmatch(r"glibc 2\.(\d+).*", os.confstr("CS_GNU_LIBC_VERSION") or "")
+    return found is not None and int(found[1]) >= PACKED
+
+
+# The second number of the first version of glibc that reads packed relocations, 2.36.
+PACKED = 36
+
+
+def glibc(library: bytes) -> int:
+    """The second number of the version of glibc that a library with packed relocations needs: of the newest of its symbols, or that of
+    the relocations."""
+    return max(PACKED, *(int(minor) for minor in re.findall(rb"\0GLIBC_2\.(\d+)(?:\.\d+)?(?=\0)", library)))
+
+
+def build(root: pathlib.Path, *what: str) -> None:
     """Builds the library, or the tool. What is missing for that ends the build with a message and no traceback: pip prints what is
     on standard error."""
     if shutil.which("sh") is None:
         raise SystemExit("[build] there is no sh; want macOS or Linux, where paddle-mps can be built")
-    if subprocess.run(["sh", str(root / "build.sh"), what], stdout=sys.stderr).returncode:
+    if subprocess.run(["sh", str(root / "build.sh"), *what], stdout=sys.stderr).returncode:
         raise SystemExit(
             "[build] the library of paddle-mps was not built; the lines above say why. "
             "Building needs Go 1.26 or later and a C compiler; installing a wheel needs neither "

@@ -63,7 +63,7 @@ def names() -> dict[str, Any]:
         "i": tensor([3, 1]), "j": tensor([1, 0]), "v": tensor([1.0, 2.0]), "w": paddle.ones([4]), "b": paddle.zeros([4]),
         "I": images, "L": lines, "A": x.reshape([1, 2, 1, 4]), "K": paddle.ones([1, 2, 1, 1]), "T": paddle.ones([2, 1, 1, 1]),
         "N": paddle.ones([1, 2, 1]), "P": pooled[0], "Q": pooled[1], "q": paddle.arange(8).cast("int8").reshape([2, 4]),
-        "r": paddle.ones([4, 2], dtype="int8"), "boxes": paddle.ones([1, 2, 4]), "scores": paddle.ones([1, 1, 2]),
+        "lb": paddle.ones([2, 4, 4]), "bw": paddle.ones([3, 4, 4]), "j1": tensor([1.0, 2.0]), "ij": tensor([[0, 1], [1, 0]]), "r": paddle.ones([4, 2], dtype="int8"), "boxes": paddle.ones([1, 2, 4]), "scores": paddle.ones([1, 1, 2]),
         "p8": paddle.ones([1, 1, 2, 4], dtype="int8"), "w8": paddle.ones([1, 1, 1, 1], dtype="int8"),
     }  # fmt: skip
     functions = paddle.nn.functional

@@ -601,4 +601,157 @@
 /* sqrt(x * x + y * y), which neither overflows nor underflows on the way. */
 #define PMPS_OP_HYPOT 374u
 
+/* x - trunc(x); nan for infinities. */
+#define PMPS_OP_FRAC 375u
+
+/* 0 where x < 0, y where x is 0, 1 where x > 0; 0 of nan. */
+#define PMPS_OP_HEAVISIDE 376u
+
+/* x * 2**y; y need not be whole. */
+#define PMPS_OP_LDEXP 377u
+
+/* x with numbers in place of nan and infinities. */
+#define PMPS_OP_NAN_TO_NUM 378u
+
+/* Whether x is minus infinity. */
+#define PMPS_OP_ISNEGINF 379u
+
+/* Whether x is plus infinity. */
+#define PMPS_OP_ISPOSINF 380u
+
+/* Whether |x - y| <= atol + rtol * |y|, of every element; equal infinities are close. */
+#define PMPS_OP_ISCLOSE 381u
+
+/* Whether all elements are close, as of isclose; true of nothing. */
+#define PMPS_OP_ALLCLOSE 382u
+
+/* Whether all elements are equal; true of nothing. */
+#define PMPS_OP_EQUAL_ALL 383u
+
+/* 0 where x >= 0, pi where x < 0, nan of nan. */
+#define PMPS_OP_ANGLE 384u
+
+/* The least common multiple |x / gcd(x, y) * y|; 0 if x or y is. Products wrap around. */
+#define PMPS_OP_LCM 385u
+
+/* Whether x has a minus sign, as -0 has, and some nan. */
+#define PMPS_OP_SIGNBIT 386u
+
+/* x * pi / 180. */
+#define PMPS_OP_DEG2RAD 387u
+
+/* x * 180 / pi. */
+#define PMPS_OP_RAD2DEG 388u
+
+/* x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor has one element. */
+#define PMPS_OP_SCALE 389u
+
+/* The sum of the elements that are not nan. */
+#define PMPS_OP_NANSUM 390u
+
+/* sum(x * y) along the last axis, in the dtype of the products. */
+#define PMPS_OP_DOT 391u
+
+/* The products of all elements of x with all of y, of shape [elements of x, elements of y]. */
+#define PMPS_OP_OUTER 392u
+
+/* The cross products of vectors of three elements. */
+#define PMPS_OP_CROSS 393u
+
+/* beta * input + alpha * (x @ y). */
+#define PMPS_OP_ADDMM 394u
+
+/* beta * input + alpha * (x @ y), of batches. */
+#define PMPS_OP_BADDBMM 395u
+
+/* The p-norm of x - y over all elements. */
+#define PMPS_OP_DIST 396u
+
+/* The p-norms of the differences of all rows of x [..., n, c] and all rows of y [..., m, c], of shape [..., n, m]. */
+#define PMPS_OP_CDIST 397u
+
+/* (y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i]) along an axis. */
+#define PMPS_OP_TRAPEZOID_AREAS 398u
+
+/* The integral of y along an axis by the trapezoidal rule. */
+#define PMPS_OP_TRAPEZOID 399u
+
+/* The integrals of y by the trapezoidal rule from the first value along an axis to each other one. */
+#define PMPS_OP_CUMULATIVE_TRAPEZOID 400u
+
+/* x[i + 1] - x[i] along an axis; of bools whether they differ. */
+#define PMPS_OP_DIFF 401u
+
+/* x1[n] @ weight[k] @ x2[n] + bias[k], of shape [n, k]. */
+#define PMPS_OP_BILINEAR 402u
+
+/* x of the matrices in the last two axes on and below a diagonal, 0 above it. */
+#define PMPS_OP_TRIL 403u
+
+/* x of the matrices in the last two axes on and above a diagonal, 0 below it. */
+#define PMPS_OP_TRIU 404u
+
+/* x with the slices along an axis scaled down to a p-norm of at most max_norm. */
+#define PMPS_OP_RENORM 405u
+
+/* The largest of each group of neighbouring channels. */
+#define PMPS_OP_MAXOUT 406u
+
+/* The elements of x that indices name along an axis, each at its own place on the others. */
+#define PMPS_OP_TAKE_ALONG_AXIS 407u
+
+/* -log(softmax(input)[label]) * weight[label], with labels of 1 element along the axis of the classes, or -sum(label * log(softmax(input))), reduced. */
+#define PMPS_OP_CROSS_ENTROPY 408u
+
+/* The mean over the first axis of 1 - 2 * sum(input * classes) / (sum(input) + sum(classes) + epsilon). */
+#define PMPS_OP_DICE_LOSS 409u
+
+/* The cross entropy of softmax(anchor @ positive.T) and of which labels are equal, and l2_reg / 4 times the mean sums of squares. */
+#define PMPS_OP_NPAIR_LOSS 410u
+
+/* The mean over all other classes c of weight[label] * max(margin - input[label] + input[c], 0)**p, reduced. */
+#define PMPS_OP_MULTI_MARGIN_LOSS 411u
+
+/* sum(max(1 - input[y] + input[c], 0)) / classes over the labels y of a row, which end before its first -1, and all classes c that are none, reduced. */
+#define PMPS_OP_MULTI_LABEL_MARGIN_LOSS 412u
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, and the mean and the variance of each channel, of all elements, that it is computed with. */
+#define PMPS_OP_BATCH_NORM_TRAINING 413u
+
+/* running * momentum + batch * (1 - momentum). */
+#define PMPS_OP_MOVING_AVERAGE 414u
+
+/* The largest or the least sum of magnitudes of the columns or rows of matrices. */
+#define PMPS_OP_MATRIX_SUMS_NORM 415u
+
+/* x @ weight + bias. */
+#define PMPS_OP_LINEAR 416u
+
+/* The sums of products over the last axes; the product with an operand that has none. */
+#define PMPS_OP_INNER 417u
+
+/* Kronecker's product: blocks x[i] * y, along all axes. */
+#define PMPS_OP_KRON 418u
+
+/* The sum of the diagonal over two axes, in the dtype of x. */
+#define PMPS_OP_TRACE 419u
+
+/* The covariance of the rows of x, whose columns may have weights, and a divisor of their own. */
+#define PMPS_OP_COV 420u
+
+/* Pearson's correlation coefficients of the rows of x. */
+#define PMPS_OP_CORRCOEF 421u
+
+/* The middle of the elements along an axis in order, nan if any is, and its place. */
+#define PMPS_OP_MEDIAN_ALONG 422u
+
+/* The middle of the elements along an axis that are not nan, and its place, -1 where there are none. */
+#define PMPS_OP_MEDIAN_WITHOUT_NAN 423u
+
+/* The k-th smallest element along an axis, and its place. */
+#define PMPS_OP_KTHVALUE 424u
+
+/* The rows of weight that ids name, of shape [shape of ids, features]. */
+#define PMPS_OP_EMBEDDING_ROWS 425u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1133,6 +1133,261 @@ inline Tensor hypot(const Operand& x, const Operand& y) {
   return detail::Call(PMPS_OP_HYPOT).with(x).with(y).one();
 }
 
+/* x - trunc(x); nan for infinities. */
+inline Tensor frac(const Operand& x) {
+  return detail::Call(PMPS_OP_FRAC).with(x).one();
+}
+
+/* 0 where x < 0, y where x is 0, 1 where x > 0; 0 of nan. */
+inline Tensor heaviside(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_HEAVISIDE).with(x).with(y).one();
+}
+
+/* x * 2**y; y need not be whole. */
+inline Tensor ldexp(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_LDEXP).with(x).with(y).one();
+}
+
+/* x with numbers in place of nan and infinities. */
+inline Tensor nan_to_num(const Operand& x, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {}) {
+  return detail::Call(PMPS_OP_NAN_TO_NUM).with(x).give("nan", nan).give("posinf", posinf).give("neginf", neginf).one();
+}
+
+/* Whether x is minus infinity. */
+inline Tensor isneginf(const Operand& x) {
+  return detail::Call(PMPS_OP_ISNEGINF).with(x).one();
+}
+
+/* Whether x is plus infinity. */
+inline Tensor isposinf(const Operand& x) {
+  return detail::Call(PMPS_OP_ISPOSINF).with(x).one();
+}
+
+/* Whether |x - y| <= atol + rtol * |y|, of every element; equal infinities are close. */
+inline Tensor isclose(const Operand& x, const Operand& y, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) {
+  return detail::Call(PMPS_OP_ISCLOSE).with(x).with(y).give("rtol", rtol).give("atol", atol).give("equal_nan", equal_nan).one();
+}
+
+/* Whether all elements are close, as of isclose; true of nothing. */
+inline Tensor allclose(const Operand& x, const Operand& y, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false) {
+  return detail::Call(PMPS_OP_ALLCLOSE).with(x).with(y).give("rtol", rtol).give("atol", atol).give("equal_nan", equal_nan).one();
+}
+
+/* Whether all elements are equal; true of nothing. */
+inline Tensor equal_all(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_EQUAL_ALL).with(x).with(y).one();
+}
+
+/* 0 where x >= 0, pi where x < 0, nan of nan. */
+inline Tensor angle(const Operand& x) {
+  return detail::Call(PMPS_OP_ANGLE).with(x).one();
+}
+
+/* The least common multiple |x / gcd(x, y) * y|; 0 if x or y is. Products wrap around. */
+inline Tensor lcm(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_LCM).with(x).with(y).one();
+}
+
+/* Whether x has a minus sign, as -0 has, and some nan. */
+inline Tensor signbit(const Operand& x) {
+  return detail::Call(PMPS_OP_SIGNBIT).with(x).one();
+}
+
+/* x * pi / 180. */
+inline Tensor deg2rad(const Operand& x) {
+  return detail::Call(PMPS_OP_DEG2RAD).with(x).one();
+}
+
+/* x * 180 / pi. */
+inline Tensor rad2deg(const Operand& x) {
+  return detail::Call(PMPS_OP_RAD2DEG).with(x).one();
+}
+
+/* x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor has one element. */
+inline Tensor scale(const Operand& x, const Operand& factor = {}, double scale = 1, double bias = 0, bool bias_after_scale = true) {
+  return detail::Call(PMPS_OP_SCALE).with(x).with(factor).give("scale", scale).give("bias", bias).give("bias_after_scale", bias_after_scale).one();
+}
+
+/* The sum of the elements that are not nan. */
+inline Tensor nansum(const Operand& x, Axes axis = {}, std::optional<pmps_dtype> dtype = {}, bool keepdim = false) {
+  return detail::Call(PMPS_OP_NANSUM).with(x).give("axis", axis).give("dtype", dtype).give("keepdim", keepdim).one();
+}
+
+/* sum(x * y) along the last axis, in the dtype of the products. */
+inline Tensor dot(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_DOT).with(x).with(y).one();
+}
+
+/* The products of all elements of x with all of y, of shape [elements of x, elements of y]. */
+inline Tensor outer(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_OUTER).with(x).with(y).one();
+}
+
+/* The cross products of vectors of three elements. */
+inline Tensor cross(const Operand& x, const Operand& y, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_CROSS).with(x).with(y).give("axis", axis).one();
+}
+
+/* beta * input + alpha * (x @ y). */
+inline Tensor addmm(const Operand& input, const Operand& x, const Operand& y, double beta = 1, double alpha = 1) {
+  return detail::Call(PMPS_OP_ADDMM).with(input).with(x).with(y).give("beta", beta).give("alpha", alpha).one();
+}
+
+/* beta * input + alpha * (x @ y), of batches. */
+inline Tensor baddbmm(const Operand& input, const Operand& x, const Operand& y, double beta = 1, double alpha = 1) {
+  return detail::Call(PMPS_OP_BADDBMM).with(input).with(x).with(y).give("beta", beta).give("alpha", alpha).one();
+}
+
+/* The p-norm of x - y over all elements. */
+inline Tensor dist(const Operand& x, const Operand& y, double p = 2) {
+  return detail::Call(PMPS_OP_DIST).with(x).with(y).give("p", p).one();
+}
+
+/* The p-norms of the differences of all rows of x [..., n, c] and all rows of y [..., m, c], of shape [..., n, m]. */
+inline Tensor cdist(const Operand& x, const Operand& y, double p = 2, bool by_product = false) {
+  return detail::Call(PMPS_OP_CDIST).with(x).with(y).give("p", p).give("by_product", by_product).one();
+}
+
+/* (y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i]) along an axis. */
+inline Tensor trapezoid_areas(const Operand& y, const Operand& x = {}, const Operand& spacing = {}, double dx = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_TRAPEZOID_AREAS).with(y).with(x).with(spacing).give("dx", dx).give("axis", axis).one();
+}
+
+/* The integral of y along an axis by the trapezoidal rule. */
+inline Tensor trapezoid(const Operand& y, const Operand& x = {}, const Operand& spacing = {}, double dx = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_TRAPEZOID).with(y).with(x).with(spacing).give("dx", dx).give("axis", axis).one();
+}
+
+/* The integrals of y by the trapezoidal rule from the first value along an axis to each other one. */
+inline Tensor cumulative_trapezoid(const Operand& y, const Operand& x = {}, const Operand& spacing = {}, double dx = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_CUMULATIVE_TRAPEZOID).with(y).with(x).with(spacing).give("dx", dx).give("axis", axis).one();
+}
+
+/* x[i + 1] - x[i] along an axis; of bools whether they differ. */
+inline Tensor diff(const Operand& x, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_DIFF).with(x).give("axis", axis).one();
+}
+
+/* x1[n] @ weight[k] @ x2[n] + bias[k], of shape [n, k]. */
+inline Tensor bilinear(const Operand& x1, const Operand& x2, const Operand& weight, const Operand& bias = {}) {
+  return detail::Call(PMPS_OP_BILINEAR).with(x1).with(x2).with(weight).with(bias).one();
+}
+
+/* x of the matrices in the last two axes on and below a diagonal, 0 above it. */
+inline Tensor tril(const Operand& x, std::int64_t diagonal = 0) {
+  return detail::Call(PMPS_OP_TRIL).with(x).give("diagonal", diagonal).one();
+}
+
+/* x of the matrices in the last two axes on and above a diagonal, 0 below it. */
+inline Tensor triu(const Operand& x, std::int64_t diagonal = 0) {
+  return detail::Call(PMPS_OP_TRIU).with(x).give("diagonal", diagonal).one();
+}
+
+/* x with the slices along an axis scaled down to a p-norm of at most max_norm. */
+inline Tensor renorm(const Operand& x, double p = 2, std::int64_t axis = 0, double max_norm = 1) {
+  return detail::Call(PMPS_OP_RENORM).with(x).give("p", p).give("axis", axis).give("max_norm", max_norm).one();
+}
+
+/* The largest of each group of neighbouring channels. */
+inline Tensor maxout(const Operand& x, std::int64_t groups = 2, std::int64_t axis = 1) {
+  return detail::Call(PMPS_OP_MAXOUT).with(x).give("groups", groups).give("axis", axis).one();
+}
+
+/* The elements of x that indices name along an axis, each at its own place on the others. */
+inline Tensor take_along_axis(const Operand& x, const Operand& indices, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_TAKE_ALONG_AXIS).with(x).with(indices).give("axis", axis).one();
+}
+
+/* -log(softmax(input)[label]) * weight[label], with labels of 1 element along the axis of the classes, or -sum(label * log(softmax(input))), reduced. */
+inline Tensor cross_entropy(const Operand& input, const Operand& label, const Operand& weight = {}, std::int64_t ignore_index = -100, std::string_view reduction = "mean", bool soft_label = false, std::int64_t axis = -1, bool use_softmax = true) {
+  return detail::Call(PMPS_OP_CROSS_ENTROPY).with(input).with(label).with(weight).give("ignore_index", ignore_index).give("reduction", reduction).give("soft_label", soft_label).give("axis", axis).give("use_softmax", use_softmax).one();
+}
+
+/* The mean over the first axis of 1 - 2 * sum(input * classes) / (sum(input) + sum(classes) + epsilon). */
+inline Tensor dice_loss(const Operand& input, const Operand& classes, double epsilon = 1e-05) {
+  return detail::Call(PMPS_OP_DICE_LOSS).with(input).with(classes).give("epsilon", epsilon).one();
+}
+
+/* The cross entropy of softmax(anchor @ positive.T) and of which labels are equal, and l2_reg / 4 times the mean sums of squares. */
+inline Tensor npair_loss(const Operand& anchor, const Operand& positive, const Operand& labels, double l2_reg = 0.002) {
+  return detail::Call(PMPS_OP_NPAIR_LOSS).with(anchor).with(positive).with(labels).give("l2_reg", l2_reg).one();
+}
+
+/* The mean over all other classes c of weight[label] * max(margin - input[label] + input[c], 0)**p, reduced. */
+inline Tensor multi_margin_loss(const Operand& input, const Operand& label, const Operand& weight = {}, double p = 1, double margin = 1, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_MULTI_MARGIN_LOSS).with(input).with(label).with(weight).give("p", p).give("margin", margin).give("reduction", reduction).one();
+}
+
+/* sum(max(1 - input[y] + input[c], 0)) / classes over the labels y of a row, which end before its first -1, and all classes c that are none, reduced. */
+inline Tensor multi_label_margin_loss(const Operand& input, const Operand& label, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_MULTI_LABEL_MARGIN_LOSS).with(input).with(label).give("reduction", reduction).one();
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * weight + bias, and the mean and the variance of each channel, of all elements, that it is computed with. */
+inline std::vector<Tensor> batch_norm_training(const Operand& x, const Operand& weight = {}, const Operand& bias = {}, double epsilon = 1e-05, std::int64_t axis = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_BATCH_NORM_TRAINING).with(x).with(weight).with(bias).give("epsilon", epsilon).give("axis", axis).all(most);
+}
+
+/* running * momentum + batch * (1 - momentum). */
+inline Tensor moving_average(const Operand& running, const Operand& batch, double momentum = 0.9) {
+  return detail::Call(PMPS_OP_MOVING_AVERAGE).with(running).with(batch).give("momentum", momentum).one();
+}
+
+/* The largest or the least sum of magnitudes of the columns or rows of matrices. */
+inline Tensor matrix_sums_norm(const Operand& x, double p = 1, std::int64_t rows = -2, std::int64_t columns = -1, bool keepdim = false) {
+  return detail::Call(PMPS_OP_MATRIX_SUMS_NORM).with(x).give("p", p).give("rows", rows).give("columns", columns).give("keepdim", keepdim).one();
+}
+
+/* x @ weight + bias. */
+inline Tensor linear(const Operand& x, const Operand& weight, const Operand& bias = {}) {
+  return detail::Call(PMPS_OP_LINEAR).with(x).with(weight).with(bias).one();
+}
+
+/* The sums of products over the last axes; the product with an operand that has none. */
+inline Tensor inner(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_INNER).with(x).with(y).one();
+}
+
+/* Kronecker's product: blocks x[i] * y, along all axes. */
+inline Tensor kron(const Operand& x, const Operand& y) {
+  return detail::Call(PMPS_OP_KRON).with(x).with(y).one();
+}
+
+/* The sum of the diagonal over two axes, in the dtype of x. */
+inline Tensor trace(const Operand& x, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1) {
+  return detail::Call(PMPS_OP_TRACE).with(x).give("offset", offset).give("axis1", axis1).give("axis2", axis2).one();
+}
+
+/* The covariance of the rows of x, whose columns may have weights, and a divisor of their own. */
+inline Tensor cov(const Operand& x, const Operand& weights = {}, const Operand& divisor = {}, double correction = 1) {
+  return detail::Call(PMPS_OP_COV).with(x).with(weights).with(divisor).give("correction", correction).one();
+}
+
+/* Pearson's correlation coefficients of the rows of x. */
+inline Tensor corrcoef(const Operand& x) {
+  return detail::Call(PMPS_OP_CORRCOEF).with(x).one();
+}
+
+/* The middle of the elements along an axis in order, nan if any is, and its place. */
+inline std::vector<Tensor> median_along(const Operand& x, std::int64_t axis = -1, bool low = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MEDIAN_ALONG).with(x).give("axis", axis).give("low", low).all(most);
+}
+
+/* The middle of the elements along an axis that are not nan, and its place, -1 where there are none. */
+inline std::vector<Tensor> median_without_nan(const Operand& x, std::int64_t axis = -1, bool low = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MEDIAN_WITHOUT_NAN).with(x).give("axis", axis).give("low", low).all(most);
+}
+
+/* The k-th smallest element along an axis, and its place. */
+inline std::vector<Tensor> kthvalue(const Operand& x, std::int64_t k = 1, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_KTHVALUE).with(x).give("k", k).give("axis", axis).all(most);
+}
+
+/* The rows of weight that ids name, of shape [shape of ids, features]. */
+inline Tensor embedding_rows(const Operand& ids, const Operand& weight) {
+  return detail::Call(PMPS_OP_EMBEDDING_ROWS).with(ids).with(weight).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -4,12 +4,12 @@ import "reflect"
 
 // Finding is whether the running system has a class or a method that is declared here.
 type Finding struct {
-	Class    string `json:"class"`
-	Selector string `json:"selector"` // "" for the class itself
-	Since    string `json:"since"`    // first macOS that has it, where that is newer than the macOS that the library requires
-	Optional bool   `json:"optional"` // a class that the library can do without
-	Found    bool   `json:"found"`
-	Encoding string `json:"encoding"` // type encoding of a method, from the system; "" where it is not found
+	Class    string
+	Selector string // "" for the class itself
+	Since    string // first macOS that has it, where that is newer than the macOS that the library requires
+	Optional bool   // a class that the library can do without
+	Found    bool
+	Encoding string // type encoding of a method, from the system; "" where it is not found
 }
 
 //go:generate go run ./gen
@@ -17,9 +17,9 @@ type Finding struct {
 // Constant is a constant of Apple's API that is compiled in. Its value cannot be read from the running system; only
 // the version of the system can be compared with Since.
 type Constant struct {
-	Name  string `json:"name"`
-	Value int64  `json:"value"`
-	Since string `json:"since"` // first macOS that has it; "" where the table does not say
+	Name  string
+	Value int64
+	Since string // first macOS that has it; "" where the table does not say
 }
 
 // Constants are all constants that the packages of this program declare.

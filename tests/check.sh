@@ -19,8 +19,24 @@ formatted() {
     [ -z "$unformatted" ] || { printf 'not formatted by gofumpt:\n%s\n' "$unformatted"; return 1; }
 }
 
-# static: GOEXPERIMENT says which files are looked at.
-static() { go run "$staticcheck" ./...; }
+# static [PACKAGE...]: GOEXPERIMENT says which files are looked at.
+static() {
+    [ $# -gt 0 ] || set -- ./...
+    go run "$staticcheck" "$@"
+}
+
+# packages_of_simd: the packages that have other files without SIMD. In all others the files are the same.
+packages_of_simd() {
+    git grep -l --untracked goexperiment.simd -- '*.go' | sed 's,[^/]*$,,; s,^,./,' | sort -u
+}
+
+# portable LINTER: a linter over what is compiled only without SIMD.
+portable() {
+    packages=$(packages_of_simd)
+    [ -n "$packages" ] || { echo 'check.sh: no package has files for goexperiment.simd' && return 1; }
+    # shellcheck disable=SC2086  # import paths have no blanks
+    case $1 in vet) go vet $packages ;; *) static $packages ;; esac
+}
 
 shell_lint() {
     # shellcheck disable=SC2046  # names of scripts have no blanks
@@ -55,6 +71,6 @@ shaders() {
 }
 
 case ${1:-} in
-formatted | static | shell_lint | workflow_lint | generated | clean_tree | shaders) "$@" ;;
-*) echo "check.sh: got '${1:-}'; want formatted, static, shell_lint, workflow_lint, generated, clean_tree or shaders" >&2 && exit 2 ;;
+formatted | static | portable | shell_lint | workflow_lint | generated | clean_tree | shaders) "$@" ;;
+*) echo "check.sh: got '${1:-}'; want formatted, static, portable, shell_lint, workflow_lint, generated, clean_tree or shaders" >&2 && exit 2 ;;
 esac

@@ -11,6 +11,10 @@ For pytest, `--every N` runs the conformance cases of an operator in a dtype in 
 `@pytest.mark.sampled(N)` runs in one of N turns, each set of its parameters for itself, and with a second argument in the
 turn of that number. All other tests run always. tests/conftest.py has the hooks.
 
+Whatever the turn, what a change touches runs whole: PADDLE_MPS_TOUCHED has the names of operators and the paths of files of tests, which
+tests/runner finds (see [touched] of tests/parts.toml). A group that has the name of such an operator runs, and so do all tests of
+such a file.
+
 `@pytest.mark.timed` is for a test that asserts durations, the order of threads, the memory of the process or numbers of threads. The
 parts of `./build.sh test` leave it out (PADDLE_MPS_TIMED=0), except those that run alone at the end and nothing else (`only`).
 """
@@ -19,10 +23,13 @@ from __future__ import annotations
 
 import collections
 import os
+import pathlib
 import zlib
 from typing import Any
 
 import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 # In which order the dtypes of an operator take their turns.
 DTYPES = ("float32", "int64", "float16", "bool", "bfloat16", "int32", "uint8", "int16", "int8", "float64", "complex64", "complex128")  # fmt: skip
@@ -43,9 +50,14 @@ def turn(every: int) -> int:
     return int(os.environ.get("PADDLE_MPS_SAMPLE") or 0) % every
 
 
+def touched(name: str) -> bool:
+    """Whether the change touches an operator, or the file of tests with this path."""
+    return name in os.environ.get("PADDLE_MPS_TOUCHED", "").split()
+
+
 def takes(every: int, group: str, number: int = 0) -> bool:
     """Whether a group runs. Groups of one name and successive numbers take successive turns."""
-    return not sampled() or (zlib.crc32(group.encode()) + number) % every == turn(every)
+    return not sampled() or touched(group) or (zlib.crc32(group.encode()) + number) % every == turn(every)
 
 
 def takes_dtype(every: int, operator: str, dtype: str) -> bool:
@@ -82,6 +94,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sampled(every, number): runs in one of so many turns, that of the number")
 
 
+def touches(item: pytest.Item) -> bool:
+    """Whether the change touches the file of a test, or the file beside it that its parameter `name` names."""
+    name = item.callspec.params.get("name") if hasattr(item, "callspec") else None
+    files = [item.path, *([item.path.with_name(f"{name}.py")] if isinstance(name, str) else [])]
+    return any(touched(file.relative_to(ROOT).as_posix()) for file in files if file.is_relative_to(ROOT))
+
+
 def taken(item: pytest.Item, every: int) -> bool:
     """Whether a test runs."""
     case: Any = item.callspec.params.get("case") if hasattr(item, "callspec") else None
@@ -91,7 +110,7 @@ def taken(item: pytest.Item, every: int) -> bool:
     if mark is None:
         return True
     turns, *number = mark.args
-    return note(turns, takes(turns, "" if number else item.nodeid, *number))
+    return note(turns, touches(item) or takes(turns, "" if number else item.nodeid, *number))
 
 
 @pytest.hookimpl(trylast=True)  # so that what -k has left out is not counted

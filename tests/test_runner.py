@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 import count
-from runner import again, execute, ledger, main, run, store, table
+from runner import again, execute, ledger, main, run, store, table, touched
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SH = "sh -c '{}'"
@@ -600,3 +601,249 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.P
     (tmp_path / "file").touch()
     monkeypatch.setenv("HOME", str(tmp_path / "file"))  # no folder can be made there
     assert table.cache() is None and table.cache_folder("shaders", f"{tmp_path}/inside").is_dir()
+
+
+# ---- What a change touches
+
+
+ROWS = """package op
+
+var rows = []row{
+	{
+		ID: 1, Name: "add",
+		// Why.
+		Tolerance: 1,
+	},
+	{
+		ID: 2, Name: "log1p",
+		Tolerance: 1,
+	},
+	{ID: 3, Name: "abs"},
+	{ID: 4, Name: "neg"},
+}
+
+var shaders = map[op.ID]text{
+	op.IDLog1p: float("log_of_1_and(x)"),
+	op.IDAdd:   any("x + y"),
+}
+
+var formulas = []composite{
+	{
+		id: 5,
+		formula: `logaddexp(x, y) = log1p(
+			exp(x))`,
+	},
+}
+
+func helper() {
+	return
+}
+
+func register() {
+	loop(op.IDNeg)
+	loop(nil)
+}
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """A checkout of one commit, with operators."""
+    root = tmp_path / "checkout"
+    for name, text in {
+        "core/op/testdata/ids.golden": "1 add\n2 log1p\n3 abs\n4 neg\n5 logaddexp\n",
+        "core/op/rows_x.go": ROWS,
+        "python/files/save.py": "x = 1\n",
+        "tests/test_turns.py": "@pytest.mark.sampled(3)\ndef test_x(): ...\n",
+        "tests/test_plain.py": "def test_x(): ...\n",
+        "tests/bug_reports/case_of.py": "x = 1\n",
+        "x/x_test.go": "sample.Skip(t, 3, name, 0)\n",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    for module in (table, touched):
+        monkeypatch.setattr(module, "ROOT", root)
+    touched.operators.cache_clear()
+    touched.since.cache_clear()
+    commit(root, "first")
+    return root
+
+
+def git(root: pathlib.Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    return subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def commit(root: pathlib.Path, message: str) -> str:
+    if not (root / ".git").exists():
+        git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", message, "--allow-empty")
+    return git(root, "rev-parse", "HEAD")
+
+
+RULES = {"most": 3, "operators": ["core/op/rows_*.go"], "files": {"python/files/*": "tests/test_turns.py"}}
+TURNS = table.Part("p", (), (), "lines", turns=True)
+
+
+def found(known: store.Store | None = None, rules: dict[str, Any] = RULES) -> touched.Touched:
+    touched.since.cache_clear()
+    return touched.touched(TURNS, settings(), rules, known)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("		// Why.\n", "		// Because.\n", ["add"]),
+        ("		ID: 2, Name: \"log1p\",\n		Tolerance: 1,", "		ID: 2, Name: \"log1p\",\n		Tolerance: 2,", ["log1p"]),
+        ('	{ID: 3, Name: "abs"},\n', '	{ID: 3, Name: "abs", Own: true},\n', ["abs"]),
+        ('	{ID: 4, Name: "neg"},\n', "", ["neg"]),  # the row that is gone
+        ('any("x + y")', 'any("y + x")', ["add"]),
+        ("			exp(x))`", "			exp(y))`", ["logaddexp"]),
+        ("loop(nil)", "loop(none)", ["neg"]),
+        ('	{ID: 3, Name: "abs"},\n', '	{\n		ID: 3,\n		Name: "abs",\n	},\n', ["abs"]),
+        ("	return\n", "	panic(1)\n", None),
+        ("var rows = []row{", "var rows = []Row{", None),
+    ],
+)  # fmt: skip
+def test_the_operators_of_changed_lines(old: str, new: str, names: list[str] | None, repository: pathlib.Path) -> None:
+    commit(repository, "second")
+    assert ROWS.count(old) == 1
+    (repository / "core/op/rows_x.go").write_text(ROWS.replace(old, new))
+    said = found()
+    assert said.base == git(repository, "rev-parse", "HEAD^")
+    assert said.names == tuple(names or ())
+    assert (said.kept == ()) == (names is not None)
+    assert names is not None or "core/op/rows_x.go has changes that name no operator" in " ".join(said.lines())
+
+
+def test_the_files_of_tests_that_a_change_touches(repository: pathlib.Path) -> None:
+    commit(repository, "second")
+    for name in ("python/files/save.py", "tests/test_plain.py", "tests/bug_reports/case_of.py", "x/x_test.go"):
+        with (repository / name).open("a") as file:
+            file.write("# more\n")
+    said = found()  # the one without turns runs anyway
+    assert said.names == ("tests/bug_reports/case_of.py", "tests/test_turns.py", "x/x_test.go")
+    assert said.folders == ("x",) and "x/" in said.words and said.kept == ()
+    (repository / "tests/test_new.py").write_text("@pytest.mark.sampled(3)\n")
+    said = found()
+    assert said.names == () and said.kept == ("4 files of tests are touched, more than 3",)
+
+
+def test_since_when_files_count_as_changed(repository: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since the caller's commit, else since the part has passed, else since the commit before."""
+    first, known = git(repository, "rev-parse", "HEAD"), store.Store(repository.parent / "passed")
+    assert found().kept == ("git does not have the commit before",)
+    (repository / "tests/test_turns.py").write_text("@pytest.mark.sampled(5)\n")
+    second = commit(repository, "second")
+    (repository / "x/x_test.go").write_text("sample.Skip(t, 5, name, 0)\n")
+    third = commit(repository, "third")
+    monkeypatch.setattr(store, "revision", lambda: "third")
+    assert (found().base, found(known).base, found().names) == (second, second, ("x/x_test.go",))
+    passed = execute.Result(TURNS, count.Counts(1), 0, 1)
+    monkeypatch.setattr(store, "output", lambda *_: first)
+    known.set_base(execute.Result(TURNS, count.Counts(1, {"x": ""}), 0, 1))
+    assert known.base(TURNS) == ""  # it has failed
+    known.set_base(passed)
+    assert found(known).names == ("tests/test_turns.py", "x/x_test.go")
+    monkeypatch.setattr(store, "output", lambda *_: third)
+    monkeypatch.setattr(store, "revision", lambda: "third with changes")
+    known.set_base(passed)
+    assert known.base(TURNS) == first
+    monkeypatch.setenv("PADDLE_MPS_BASE", third)
+    assert found(known).names == ()
+    monkeypatch.setenv("PADDLE_MPS_BASE", "0" * 40)
+    assert found(known).base == ""
+    (known.folder / "p.commit").write_text("not a commit\n")
+    monkeypatch.delenv("PADDLE_MPS_BASE")
+    assert found(known).base == second
+
+
+def test_parts_without_turns_have_nothing_to_add(repository: pathlib.Path) -> None:
+    commit(repository, "second")
+    plain = table.Part("p", (), (), "lines")
+    assert touched.touched(plain, settings(), RULES, None) == touched.Touched()
+    assert touched.touched(TURNS, settings(""), RULES, None) == touched.Touched()
+    assert touched.touched(TURNS, settings(), {}, None) == touched.Touched()
+
+
+def test_a_part_is_repeated_for_what_it_has_not_run_whole(tmp_path: pathlib.Path, files: dict[str, str]) -> None:
+    row, known = read(tmp_path, part(turns=True)).parts[0], store.Store(tmp_path / "passed")
+    key = store.key(row, settings())
+    known.add(execute.Result(row, count.Counts(1), 0, 1), key, ["add", "x/"])
+    assert known.find(row, key) and known.find(row, key, ["add"])
+    assert known.find(row, key, ["add", "mean"]) is None
+
+
+def test_a_part_is_told_what_a_change_touches(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PADDLE_MPS_TOUCHED", "of the caller")
+    command = SH.format("echo ok one; echo skip it: $PADDLE_MPS_TOUCHED")
+    rows = read(tmp_path, part("a", command, turns=True), part("b", command))
+    whole = run.Run(rows, settings())
+    whole.touched = {"a": touched.Touched("1", ("add", "mean")), "b": touched.Touched()}
+    whole.suites([rows.parts])
+    assert {r.part.name: list(r.counts.skips) for r in whole.results} == {"a": ["add mean"], "b": ["no reason given"]}
+
+
+def test_packages_with_changes_run_whatever_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = {"list": "./...", "always": "a(?:/.*)?", "turns": ["b", "c|d"]}
+    listed = [f"github.com/paddle-mps/paddle-mps/{name}" for name in ("a", "a/x", "b", "c", "d", "e", "b/paddle-mps/c")]
+    monkeypatch.setattr(execute, "output", lambda *_: "\n".join(listed))
+    for folders, want in (((), "a a/x b"), (("d", "e"), "a a/x b d")):  # e has no turn
+        taken, said = execute.go_packages(spec, settings("0", folders=folders))
+        assert " ".join(map(execute.folder_of, taken)) == want and said.startswith(f"left out {7 - len(taken)}: ")
+
+
+def test_each_package_has_a_turn_under_the_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = table.read().packages["darwin"]
+    listed = {}
+    for system in ("linux", "darwin"):
+        environment = {**os.environ, "GOOS": system, "GOARCH": "arm64", "CGO_ENABLED": "1"}
+        done = subprocess.run(["go", "list", "./..."], cwd=ROOT, env=environment, capture_output=True, text=True)
+        listed[system] = done.stdout.split()
+    assert len(listed["linux"]) > 100 and listed["linux"] == listed["darwin"]
+    for package in listed["linux"]:
+        shares = [spec["always"], *spec["turns"]]
+        assert sum(bool(re.fullmatch(share, execute.folder_of(package))) for share in shares) == 1, package
+
+
+def test_the_table_of_what_changes_touch() -> None:
+    """Each glob fits a file, and each file of tests has cases that take turns."""
+    rules, names = table.read().touched, list(store.contents())
+    for glob in (g for g in [*rules["operators"], *rules["files"]] if not g.startswith("!")):
+        assert store.chosen([glob], names), glob
+    for file in {f for to in rules["files"].values() for f in table.listed(to)}:
+        assert touched.takes_turns(file), file
+
+
+# ---- The plan
+
+
+def test_the_plan_says_what_runs_and_runs_nothing(
+    tmp_path: pathlib.Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = SH.format(f"echo run >>{tmp_path}/runs; echo ok one")
+    rows = read(
+        tmp_path,
+        part("a", command, inputs=["a/*"]),
+        part("b", command, inputs=["docs/*"], feeds="a", lane="cpu", seconds=20),
+        part("c", command, store=False, seconds=5),
+    )
+    monkeypatch.setattr(table, "read", lambda **_: rows)
+    monkeypatch.setattr(main, "CI", ("s",))
+    ran(rows, known=store.opened())
+    before = times(tmp_path)
+    monkeypatch.setattr(table, "settings", lambda *_: settings())
+
+    def planned(*words: str) -> list[str]:
+        capsys.readouterr()
+        assert main.main(["plan", *words]) == 0
+        return [line.split()[0] for line in capsys.readouterr().out.splitlines() if " s  " in line]
+
+    assert planned() == ["c"]
+    assert planned("--changed", "docs/*") == ["b", "c"]
+    assert planned("--changed", "a/x.py") == ["a", "b", "c"]  # b feeds a
+    assert planned("--changed", "a/x.py", "b") == []  # without what it feeds
+    files["docs/x.md"] = "2"
+    assert planned() == ["b", "c"] and planned("a") == []
+    assert times(tmp_path) == before

@@ -1,7 +1,6 @@
 package tritonlang
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -93,11 +92,7 @@ func metadata(k *emit.Kernel, warps int) string {
 		s.WriteString(`,"table":true`)
 	}
 	if len(k.Sites) > 0 {
-		text, err := json.Marshal(k.Sites)
-		if err != nil {
-			panic(err) // strings and numbers
-		}
-		s.WriteString(`,"reports":` + string(text))
+		s.WriteString(`,"reports":` + string(k.Sites.Append(nil)))
 	}
 	s.WriteByte('}')
 	return s.String()

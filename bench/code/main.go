@@ -1,7 +1,8 @@
 // Command code compares the hand-written code of a revision with that of the working tree: lines,
 // lengths of functions and files, packages with their comments, and import cycles.
 //
-//	code [REV]   the revision is the one before the redesign by default
+//	code [REV]     the revision is the one before the redesign by default
+//	code library   prints instead what each package takes of the library for Linux
 //
 // One line of the table is one number of both, so that a closing note can quote it as it stands.
 // Tests and generated files do not count. It is a report: no number is a reason to fail.
@@ -32,6 +33,13 @@ func run(args []string) error {
 		return fmt.Errorf("got %q; want nothing or a revision", args)
 	}
 	rev := cmp.Or(append(args, before)...)
+	if rev == "library" {
+		path, err := prepareLibrary()
+		if err != nil {
+			return err
+		}
+		return library(os.Stdout, path)
+	}
 	then, err := revision(rev)
 	if err != nil {
 		return err

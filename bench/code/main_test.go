@@ -70,6 +70,35 @@ func columns(table string) (rows []string) {
 	return rows
 }
 
+// Names of symbols and types as the linker has them.
+func TestPackageOf(t *testing.T) {
+	for name, want := range map[string]string{
+		"pmps/core/op.(*Row).Name": "core/op", "pmps/kernels/host/elem.cast[go.shape.float32]": "kernels/host/elem",
+		"type:.eq.pmps/core/op.Value": "core/op", "*[]pmps/onnx.value": "onnx", "map[string]int": "(no package)",
+		"github.com/ebitengine/purego.Dlopen": "github.com/ebitengine/purego", "runtime.main": "runtime", "goInit": "(no package)",
+	} {
+		require.Equal(t, want, packageOf(name), name)
+	}
+}
+
+func TestTableSize(t *testing.T) {
+	require.Equal(t, 6, tableSize([]byte{2, 1, 0x80, 1, 5, 0, 9, 9}))
+	require.Equal(t, 5, tableSize([]byte{0, 1, 4, 3, 0}), "the first value may be 0")
+}
+
+// The sizes of the descriptors of a pointer, of a struct with two fields and of an array.
+func TestDescriptor(t *testing.T) {
+	text := make([]byte, 128)
+	text[23] = 22
+	require.Equal(t, 56, descriptor(text))
+	text[23], text[64] = 25, 2
+	require.Equal(t, 80+2*24, descriptor(text))
+	text[20], text[84] = 1, 3 // with three methods
+	require.Equal(t, 80+16+2*24+3*16, descriptor(text))
+	text[20], text[23] = 0, 17
+	require.Equal(t, 72, descriptor(text))
+}
+
 func TestSpread(t *testing.T) {
 	s := spread{1, 2, 3, 4, 5, 6, 7, 8, 9, 70}
 	require.Equal(t, "6/70/70", s.String())

@@ -69,8 +69,13 @@ type printer struct {
 
 // row is one line: what it is about, and what either revision has of it.
 func (p *printer) row(what, then, now string) {
+	p.line("%-46s%22s%22s\n", what, then, now)
+}
+
+// line is one line in any format.
+func (p *printer) line(format string, values ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, "%-46s%22s%22s\n", what, then, now)
+		_, p.err = fmt.Fprintf(p.w, format, values...)
 	}
 }
 

@@ -149,7 +149,7 @@ func (c *Calculator) value(n *runtime.Node, k *runtime.NodeValue, i int, from *r
 		if i < 0 {
 			what = "result"
 		}
-		return op.NoVar, status.Errorf(status.Invalid, "[%s] its %s, which the gradient reads, was changed in place after the call (version %d; want %d); want a copy to change", n.Row.Name, what, now, k.Version)
+		return op.NoVar, status.Errorf(status.Invalid, "[%s] its %s, which the gradient reads, was changed in place after the call (version %d; want %d); want a copy to change", n.Row.Shown(), what, now, k.Version)
 	}
 	t := &runtime.Tensor{View: k.View}
 	t.Store.Retain()

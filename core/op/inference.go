@@ -336,6 +336,16 @@ type typed struct {
 	values []Arg
 }
 
+// NewSize is a size in an attribute that follows from symbols in a way that none of them says; false where values are computed and
+// all sizes are known.
+func (c *Calls) NewSize() (int64, bool) {
+	t, ok := c.Calculator.(*typed)
+	if !ok || t.of.NewSymbol == nil {
+		return 0, false
+	}
+	return SizeAttr(t.of.NewSymbol()), true
+}
+
 // Call infers a call.
 func (t *typed) Call(row *Row, in []Var, at Attrs) ([]Var, error) {
 	c := Inference{NewSymbol: t.of.NewSymbol, Open: t.of.Open}

@@ -138,6 +138,7 @@ type Python struct {
 	Alias    []string // further method or function names: "mod" for remainder
 	ByHand   bool     // written in Python, because its signature is not inputs then attributes
 	Internal bool     // not public in Python
+	PartOf   string   // of internal ones: the function of Python that calls the row, which later errors name
 
 	TensorsOnly bool // the function refuses Python scalars, as Paddle's does; the library and x * y accept them
 	OutByPlace  bool // out stands before the parameter name, and may come without its name, as in Paddle
@@ -327,6 +328,14 @@ func (row *Row) Refuses(d dtype.DType) bool {
 		}
 	}
 	return false
+}
+
+// Shown is the name of the row in errors that come later than its call: that of the function that a program has called.
+func (row *Row) Shown() string {
+	if row.Python.PartOf != "" {
+		return row.Python.PartOf
+	}
+	return row.Name
 }
 
 // Many reports whether a call may have other than one result.

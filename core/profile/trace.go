@@ -1,9 +1,10 @@
 package profile
 
 import (
-	"encoding/json"
 	"os"
 	"strconv"
+
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 )
 
 // AppendTrace appends the recording as a JSON document in the Trace Event Format, an event a line: see
@@ -95,9 +96,5 @@ func appendTime(to []byte, key string, ns int64) []byte {
 }
 
 func appendText(to []byte, s string) []byte {
-	text, err := json.Marshal(s)
-	if err != nil { // no string fails
-		return append(to, `""`...)
-	}
-	return append(to, text...)
+	return jsontext.AppendString(to, s)
 }

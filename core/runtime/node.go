@@ -291,7 +291,7 @@ func (n *Node) CheckUnspent() error {
 	}
 	name := "backward"
 	if n.Row != nil {
-		name = n.Row.Name
+		name = n.Row.Shown()
 	}
 	return status.Errorf(status.Invalid, "[%s] a backward pass has gone through this call before, and its values are freed; want retain_graph=True in that pass", name)
 }

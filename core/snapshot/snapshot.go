@@ -6,92 +6,17 @@
 package snapshot
 
 import (
-	"encoding/json"
 	"io"
-	"time"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
+	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
 
-// The snapshot as JSON. Names and units are those of torch.cuda.memory._snapshot, so that its tools and users
+// The snapshot as JSON: names and units are those of torch.cuda.memory._snapshot, so that its tools and users
 // can read it; docs/memory_snapshot.md describes it field by field.
-type (
-	snapshot struct {
-		Version  int             `json:"version"`
-		Device   string          `json:"device"`
-		Place    string          `json:"place"`
-		TimeUS   int64           `json:"time_us"`
-		Stats    map[string]stat `json:"stats"`
-		Programs programs        `json:"program_cache"`
-		// Fallbacks counts the calls that the CPU has run because the device lacks the operator, by name.
-		Fallbacks map[string]int64 `json:"cpu_fallbacks"`
-		Refused   refused          `json:"refused"`
-		Stored    stored           `json:"stored_graphs"`
-		Limit     int64            `json:"limit_bytes"`
-		Retries   int64            `json:"num_alloc_retries"`
-		OOMs      int64            `json:"num_ooms"`
-		Segments  []segment        `json:"segments"`
-		Trace     []trace          `json:"trace"`
-		Dropped   uint64           `json:"trace_dropped"` // events that the ring no longer has
-	}
-	stat struct {
-		Current   int64 `json:"current"`
-		Peak      int64 `json:"peak"`
-		Allocated int64 `json:"allocated"`
-		Freed     int64 `json:"freed"`
-	}
-	programs struct {
-		Entries      int64         `json:"entries"`
-		Bytes        int64         `json:"bytes"`
-		Hits         int64         `json:"hits"`
-		Misses       int64         `json:"misses"`
-		Evictions    int64         `json:"evictions"`
-		Cleared      int64         `json:"cleared"`
-		Compilations int64         `json:"compilations"`
-		Failures     int64         `json:"failures"`
-		CompileTime  time.Duration `json:"compile_ns"`
-	}
-	stored struct {
-		Hits    int64 `json:"hits"`
-		Misses  int64 `json:"misses"`
-		Writes  int64 `json:"writes"`
-		Dropped int64 `json:"dropped"`
-		Bytes   int64 `json:"bytes"`
-	}
-	refused struct {
-		Shaders   int64 `json:"shaders"`
-		Graphs    int64 `json:"graphs"`
-		SecondWay int64 `json:"second_way_steps"`
-	}
-	segment struct {
-		ID        uint64  `json:"id"`
-		Address   uintptr `json:"address"`
-		Total     int64   `json:"total_size"`
-		Allocated int64   `json:"allocated_size"`
-		Active    int64   `json:"active_size"`
-		Requested int64   `json:"requested_size"`
-		Blocks    []block `json:"blocks"`
-	}
-	block struct {
-		Address   uintptr `json:"address"`
-		Size      int64   `json:"size"`
-		Requested int64   `json:"requested_size"`
-		State     string  `json:"state"`
-		Stream    *uint64 `json:"stream,omitempty"`
-		Stack     uint64  `json:"stack,omitempty"`
-	}
-	trace struct {
-		Action  string  `json:"action"`
-		TimeUS  int64   `json:"time_us"`
-		Segment uint64  `json:"segment,omitempty"`
-		Address uintptr `json:"addr"`
-		Size    int64   `json:"size"`
-		Stream  *uint64 `json:"stream,omitempty"`
-		Stack   uint64  `json:"stack,omitempty"`
-	}
-)
 
 // snapshotVersion changes when a field changes its meaning or goes; readers accept new fields.
 const snapshotVersion = 1
@@ -110,45 +35,106 @@ func Write(c *runtime.Context, w io.Writer) error {
 	found := c.Allocator().Snapshot()
 	events, total := c.Allocator().History()
 	names := namesOfStreams(c)
-	s := snapshot{
-		Version: snapshotVersion, Device: c.Info().Name, Place: c.Place().String(), TimeUS: found.Time / 1000, Limit: c.Limit(),
-		Retries: found.Stats.Retries, OOMs: found.Stats.OOMs,
-		Stats: statsOf(&found.Stats), Programs: programs(c.Cache().Stats()), Fallbacks: c.Fallbacks(), Refused: refused(c.Refusals()), Stored: stored(c.Stored()), Segments: []segment{}, Trace: []trace{}, Dropped: total - uint64(len(events)),
-	}
+	segments := make([]any, len(found.Heaps))
 	for i := range found.Heaps {
-		s.Segments = append(s.Segments, segmentOf(&found.Heaps[i], names))
+		segments[i] = segmentOf(&found.Heaps[i], names)
 	}
-	for _, e := range events {
-		s.Trace = append(s.Trace, trace{actionWords[e.Action], e.Time / 1000, e.Heap, e.Address, e.Size, names.of(e.Stream), e.Cause})
+	trace := make([]any, len(events))
+	for i, e := range events {
+		trace[i] = jsontext.Make("action", actionWords[e.Action], "time_us", e.Time/1000).With("segment", e.Heap).
+			And("addr", e.Address).And("size", e.Size).Known("stream", names.of(e.Stream)).With("stack", e.Cause)
 	}
-	return json.NewEncoder(w).Encode(&s)
+	refused := c.Refusals()
+	text := jsontext.Append(nil, jsontext.Make(
+		"version", snapshotVersion,
+		"device", c.Info().Name,
+		"place", c.Place().String(),
+		"time_us", found.Time/1000,
+		"stats", statsOf(&found.Stats),
+		"program_cache", programsOf(c.Cache().Stats()),
+		"cpu_fallbacks", jsontext.Sorted(c.Fallbacks()), // calls that the CPU has run because the device lacks the operator, by name
+		"refused", jsontext.Make("shaders", refused.Shaders, "graphs", refused.Graphs, "second_way_steps", refused.SecondWay),
+		"stored_graphs", storedOf(c.Stored()),
+		"limit_bytes", c.Limit(),
+		"num_alloc_retries", found.Stats.Retries,
+		"num_ooms", found.Stats.OOMs,
+		"segments", segments,
+		"trace", trace,
+		"trace_dropped", total-uint64(len(events)), // events that the ring no longer has
+	))
+	_, err := w.Write(append(text, '\n'))
+	return err
 }
 
 // statsOf names the statistics as PyTorch does.
-func statsOf(s *alloc.Stats) map[string]stat {
-	return map[string]stat{
-		"allocated_bytes": stat(s.Allocated), "active_bytes": stat(s.Active), "reserved_bytes": stat(s.Reserved),
-		"requested_bytes": stat(s.Requested), "inactive_split_bytes": stat(s.InactiveSplit),
-		"allocation": stat(s.Blocks), "active": stat(s.ActiveBlocks), "segment": stat(s.Heaps), "inactive_split": stat(s.InactiveSplits),
+func statsOf(s *alloc.Stats) jsontext.Pairs {
+	made := jsontext.Pairs{}
+	for _, of := range [...]struct {
+		name string
+		stat alloc.Stat
+	}{
+		{"active", s.ActiveBlocks},
+		{"active_bytes", s.Active},
+		{"allocated_bytes", s.Allocated},
+		{"allocation", s.Blocks},
+		{"inactive_split", s.InactiveSplits},
+		{"inactive_split_bytes", s.InactiveSplit},
+		{"requested_bytes", s.Requested},
+		{"reserved_bytes", s.Reserved},
+		{"segment", s.Heaps},
+	} {
+		made = made.And(of.name, jsontext.Make(
+			"current", of.stat.Current, "peak", of.stat.Peak, "allocated", of.stat.Allocated, "freed", of.stat.Freed))
 	}
+	return made
+}
+
+// programsOf describes the cache of programs.
+func programsOf(s program.Stats) jsontext.Pairs {
+	return jsontext.Make(
+		"entries", s.Entries,
+		"bytes", s.Bytes,
+		"hits", s.Hits,
+		"misses", s.Misses,
+		"evictions", s.Evictions,
+		"cleared", s.Cleared,
+		"compilations", s.Compilations,
+		"failures", s.Failures,
+		"compile_ns", s.CompileTime.Nanoseconds(),
+	)
+}
+
+// storedOf describes the graphs that the device stores in files.
+func storedOf(s device.Stored) jsontext.Pairs {
+	return jsontext.Make("hits", s.Hits, "misses", s.Misses, "writes", s.Writes, "dropped", s.Dropped, "bytes", s.Bytes)
 }
 
 // segmentOf describes a heap, with the sums over its blocks that PyTorch has.
-func segmentOf(h *alloc.HeapInfo, names streamNames) segment {
-	s := segment{ID: h.Serial, Address: h.Address, Total: h.Size, Blocks: make([]block, 0, len(h.Blocks))}
+func segmentOf(h *alloc.HeapInfo, names streamNames) jsontext.Pairs {
+	var allocated, active, requested int64
+	blocks := make([]any, len(h.Blocks))
 	for i := range h.Blocks {
 		b := &h.Blocks[i]
 		switch b.State {
 		case alloc.Live:
-			s.Allocated += b.Size
-			s.Active += b.Size
-			s.Requested += b.Requested
+			allocated += b.Size
+			active += b.Size
+			requested += b.Requested
 		case alloc.Pending:
-			s.Active += b.Size
+			active += b.Size
 		}
-		s.Blocks = append(s.Blocks, block{h.Address + uintptr(b.Offset), b.Size, b.Requested, stateWords[b.State], names.of(b.Stream), b.Cause})
+		blocks[i] = jsontext.Make("address", h.Address+uintptr(b.Offset), "size", b.Size, "requested_size", b.Requested, "state", stateWords[b.State]).
+			With("stream", names.of(b.Stream)).With("stack", b.Cause)
 	}
-	return s
+	return jsontext.Make(
+		"id", h.Serial,
+		"address", h.Address,
+		"total_size", h.Size,
+		"allocated_size", allocated,
+		"active_size", active,
+		"requested_size", requested,
+		"blocks", blocks,
+	)
 }
 
 // streamNames are the numbers of a device's streams: a snapshot names streams by Stream.ID, because their
@@ -164,10 +150,10 @@ func namesOfStreams(c *runtime.Context) streamNames {
 	return names
 }
 
-// of is nil for no stream, and for one that has been closed.
-func (n streamNames) of(s device.Stream) *uint64 {
+// of is the number of a stream; nil for no stream, and for one that has been closed.
+func (n streamNames) of(s device.Stream) any {
 	if id, ok := n[s]; ok {
-		return &id
+		return id
 	}
 	return nil
 }

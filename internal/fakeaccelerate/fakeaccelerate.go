@@ -8,13 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"github.com/paddle-mps/paddle-mps/internal/checkout"
 )
 
 // Build builds the mock with flags of accelerate.c, such as those that leave functions out, into a folder, and returns the
 // path of the library. The error has the messages of the compiler.
 func Build(folder string, flags ...string) (string, error) {
-	_, file, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(file), "..", "..", "tests", "fakeaccelerate", "build.sh")
+	script := filepath.Join(checkout.Root(), "tests", "fakeaccelerate", "build.sh")
 	output := filepath.Join(folder, "libfakeaccelerate.so")
 	build := exec.Command("sh", append([]string{script, output}, flags...)...)
 	if text, err := build.CombinedOutput(); err != nil {

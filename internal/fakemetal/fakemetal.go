@@ -17,6 +17,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/internal/checkout"
 	"github.com/paddle-mps/paddle-mps/objc"
 )
 
@@ -25,8 +26,7 @@ var built = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("PADDLE_MPS_METAL_LIBRARY"); path != "" {
 		return path, nil
 	}
-	_, file, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(file), "..", "..")
+	root := checkout.Root()
 	unlock, err := lock(filepath.Join(root, "build"))
 	if err != nil {
 		return "", err

@@ -72,3 +72,25 @@ func TestSkip(t *testing.T) {
 	}
 	require.Equal(t, []int{2, 5}, taken)
 }
+
+// What a change touches runs in each turn: groups of an operator's name, and all groups of a file.
+func TestTouched(t *testing.T) {
+	const every = 5
+	ran := func(group string) (n int) {
+		for number := range every {
+			t.Run(strconv.Itoa(number), func(t *testing.T) {
+				Skip(t, every, group, number)
+				n++
+			})
+		}
+		return n
+	}
+	t.Setenv("PADDLE_MPS_SAMPLE", "3")
+	t.Setenv("PADDLE_MPS_TOUCHED", "matmul internal/sample/other_test.go")
+	require.Equal(t, 1, ran("logaddexp"))
+	require.Equal(t, every, ran("matmul"))
+	t.Setenv("PADDLE_MPS_TOUCHED", "matmul internal/sample/sample_test.go")
+	require.Equal(t, every, ran("logaddexp"))
+	t.Setenv("PADDLE_MPS_TOUCHED", "sample_test.go") // no path of a file
+	require.Equal(t, 1, ran("logaddexp"))
+}

@@ -1,9 +1,8 @@
 package metal
 
 import (
-	"encoding/json"
-
 	"github.com/paddle-mps/paddle-mps/core/device"
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 	"github.com/paddle-mps/paddle-mps/objc"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
@@ -23,11 +22,25 @@ func (d *Device) InterfaceReport() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(struct {
-		MacOS        string          `json:"macos"`
-		Architecture string          `json:"architecture"`
-		Findings     []objc.Finding  `json:"findings"`
-		Constants    []objc.Constant `json:"constants"`
-	}{objc.MacOS().String(), d.Metal.ArchitectureName(), findings, objc.Constants()})
-	return string(text), err
+	found := make([]any, len(findings))
+	for i, f := range findings {
+		found[i] = jsontext.Make(
+			"class", f.Class,
+			"selector", f.Selector,
+			"since", f.Since,
+			"optional", f.Optional,
+			"found", f.Found,
+			"encoding", f.Encoding,
+		)
+	}
+	constants := make([]any, len(objc.Constants()))
+	for i, c := range objc.Constants() {
+		constants[i] = jsontext.Make("name", c.Name, "value", c.Value, "since", c.Since)
+	}
+	return string(jsontext.Append(nil, jsontext.Make(
+		"macos", objc.MacOS().String(),
+		"architecture", d.Metal.ArchitectureName(),
+		"findings", found,
+		"constants", constants,
+	))), nil
 }

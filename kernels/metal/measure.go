@@ -1,9 +1,9 @@
 package metal
 
 import (
-	"encoding/json"
 	"fmt"
 
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 	"github.com/paddle-mps/paddle-mps/core/profile"
 	"github.com/paddle-mps/paddle-mps/objc/mtl"
 )
@@ -56,7 +56,7 @@ func (b *batch) described() (name, detail string) {
 	default:
 		name = fmt.Sprintf("%d calls", len(b.calls))
 	}
-	list, _ := json.Marshal(names) // strings have a form in JSON
+	list := jsontext.Append(nil, jsontext.List(names))
 	return name, fmt.Sprintf(`"calls":%d,"names":%s,"dispatches":%d,"buffers":%d`, len(b.calls), list, b.dispatches, len(b.before)+1)
 }
 

@@ -35,7 +35,7 @@ func complete(c *config, defaultMaxBatch int64, file *onnx.Model) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	return c.with(c.maxBatch > 1)
+	return c.with(c.maxBatch > 1), nil
 }
 
 // With a batch dimension the dimensions of a configuration are those of one row.

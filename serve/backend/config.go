@@ -1,10 +1,12 @@
 package backend
 
 import (
-	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
@@ -16,11 +18,11 @@ import (
 
 // config is what this package reads of a configuration.
 type config struct {
-	all      map[string]json.RawMessage // everything that it says
-	maxBatch int64                      // 0: no batch dimension
-	inputs   []*port                    // none: to be completed
-	outputs  []*port                    // likewise
-	fileName string                     // empty: model.onnx
+	all      []jsontext.Member // everything that it says
+	maxBatch int64             // 0: no batch dimension
+	inputs   []*port           // none: to be completed
+	outputs  []*port           // likewise
+	fileName string            // empty: model.onnx
 }
 
 // port is an input or an output of a configuration, without the batch dimension.
@@ -32,25 +34,6 @@ type port struct {
 	reshape  []int64 // the shape that the model has, where it is not that of requests
 	optional bool
 }
-
-// The fields as JSON has them. A number may be written as a string.
-type (
-	configJSON struct {
-		FileName      string      `json:"default_model_filename"`
-		MaxBatch      wholeNumber `json:"max_batch_size"`
-		Input, Output []portJSON
-	}
-	portJSON struct {
-		Name     string        `json:"name"`
-		DataType string        `json:"data_type"`
-		Dims     []wholeNumber `json:"dims"`
-		Reshape  *shapeJSON    `json:"reshape,omitempty"`
-		Optional bool          `json:"optional,omitempty"`
-	}
-	shapeJSON struct {
-		Shape []wholeNumber `json:"shape"`
-	}
-)
 
 // refused are fields that ask for what the backend does not do. Each is refused by its name, because a model that needs it
 // would compute something else.
@@ -69,28 +52,27 @@ var notDone = []string{"is_shape_tensor", "allow_ragged_batch", "is_non_linear_f
 
 // readConfig reads a configuration and refuses what it says that the backend cannot do.
 func readConfig(text []byte) (*config, error) {
-	var (
-		c      = &config{}
-		fields configJSON
-		tree   any
-	)
-	for _, into := range []any{&c.all, &fields, &tree} {
-		if err := json.Unmarshal(text, into); err != nil {
-			return nil, status.Errorf(status.Invalid, "the configuration is damaged: %s", err)
-		}
+	tree, err := jsontext.Read(text)
+	c := &config{}
+	if err == nil {
+		c.all, err = tree.Members()
+	}
+	if err != nil {
+		return nil, damaged(err)
 	}
 	for _, path := range refused {
 		if says(member(tree, path...)) {
 			return nil, status.Errorf(status.Unsupported, "the configuration has %s; want one without", strings.Join(path, "."))
 		}
 	}
-	var err error
-	c.fileName = fields.FileName
-	if c.maxBatch, err = number(fields.MaxBatch); err == nil {
-		c.inputs, err = readPorts(fields.Input, member(tree, "input"))
+	if c.fileName, err = textOf(member(tree, "default_model_filename")); err == nil {
+		c.maxBatch, err = number(member(tree, "max_batch_size"))
 	}
 	if err == nil {
-		c.outputs, err = readPorts(fields.Output, member(tree, "output"))
+		c.inputs, err = readPorts(member(tree, "input"))
+	}
+	if err == nil {
+		c.outputs, err = readPorts(member(tree, "output"))
 	}
 	if err == nil && c.maxBatch < 0 {
 		err = status.Errorf(status.Invalid, "max_batch_size is %d; want 0 or more", c.maxBatch)
@@ -98,68 +80,107 @@ func readConfig(text []byte) (*config, error) {
 	return c, err
 }
 
-// member is a member of an object, or of the members on the way; nil where there is none.
-func member(v any, path ...string) any {
+// damaged is the error of a configuration that is not JSON, or has another type in the place of a field's.
+func damaged(err error) error {
+	return status.Errorf(status.Invalid, "the configuration is damaged: %s", err)
+}
+
+// member is a member of an object, or of the members on the way; a null where there is none.
+func member(v jsontext.Value, path ...string) jsontext.Value {
 	for _, name := range path {
-		object, _ := v.(map[string]any)
-		v = object[name]
+		v, _ = jsontext.Find(jsontext.OrNone(v.Members()), name)
 	}
 	return v
 }
 
 // says reports whether a field has another value than its default.
-func says(v any) bool {
-	switch v := v.(type) {
-	case bool:
-		return v
-	case []any:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
+func says(v jsontext.Value) bool {
+	switch v.Kind() {
+	case jsontext.Bool:
+		is, _ := v.Bool()
+		return is
+	case jsontext.Array, jsontext.Object:
+		return len(jsontext.Append(nil, v)) > len("{}")
 	}
 	return false
 }
 
-// readPorts reads the inputs or the outputs. tree has the fields that portJSON lacks.
-func readPorts(list []portJSON, tree any) (made []*port, err error) {
-	elements, _ := tree.([]any)
-	for i, f := range list {
-		p := &port{name: f.Name, dataType: f.DataType, optional: f.Optional, reshaped: f.Reshape != nil}
-		for _, field := range notDone {
-			if i < len(elements) && says(member(elements[i], field)) {
-				return nil, status.Errorf(status.Unsupported, "%q has %s; want one without", p.name, field)
-			}
-		}
-		if p.dims, err = numbers(f.Dims); err == nil && p.reshaped {
-			p.reshape, err = numbers(f.Reshape.Shape)
-		}
-		if err != nil {
-			return nil, err
-		}
+// readPorts reads the inputs or the outputs.
+func readPorts(list jsontext.Value) (made []*port, err error) {
+	err = each(list, func(v jsontext.Value) error {
+		p, err := readPort(v)
 		made = append(made, p)
-	}
-	return made, nil
+		return err
+	})
+	return made, err
 }
 
-// wholeNumber is the text of a number of JSON. Protocol buffers write those of 64 bits as strings of digits, which count as well. What
-// is no number is refused by number, which says what was wanted.
-type wholeNumber string
-
-func (n *wholeNumber) UnmarshalJSON(text []byte) error {
-	if *n = wholeNumber(strings.Trim(string(text), `"`)); *n == "null" {
-		*n = ""
+// readPort reads an input or an output.
+func readPort(v jsontext.Value) (p *port, err error) {
+	if v.Kind() != jsontext.Object && v.Kind() != jsontext.Null {
+		return nil, damaged(errors.New("an input or output is no object"))
 	}
-	return nil
+	p = &port{}
+	if p.name, err = textOf(member(v, "name")); err != nil {
+		return nil, err
+	}
+	if p.dataType, err = textOf(member(v, "data_type")); err != nil {
+		return nil, err
+	}
+	for _, field := range notDone {
+		if says(member(v, field)) {
+			return nil, status.Errorf(status.Unsupported, "%q has %s; want one without", p.name, field)
+		}
+	}
+	if optional := member(v, "optional"); optional.Kind() != jsontext.Null {
+		if p.optional, err = optional.Bool(); err != nil {
+			return nil, damaged(err)
+		}
+	}
+	if p.dims, err = numbers(member(v, "dims")); err != nil {
+		return nil, err
+	}
+	switch reshape := member(v, "reshape"); reshape.Kind() {
+	case jsontext.Null:
+	case jsontext.Object:
+		p.reshaped = true
+		p.reshape, err = numbers(member(reshape, "shape"))
+	default:
+		err = damaged(errors.New("reshape is no object"))
+	}
+	return p, err
 }
 
-func (n wholeNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }
+// each calls f with each element of an array. A null has none.
+func each(list jsontext.Value, f func(jsontext.Value) error) error {
+	if list.Kind() == jsontext.Null {
+		return nil
+	}
+	if _, err := list.Array(); err != nil {
+		return damaged(err)
+	}
+	return list.Each(f)
+}
 
-// number is a whole number: 0 where there is none.
-func number(text wholeNumber) (int64, error) {
-	if text == "" {
+// textOf is a text; "" for null.
+func textOf(v jsontext.Value) (string, error) {
+	if v.Kind() == jsontext.Null {
+		return "", nil
+	}
+	text, err := v.String()
+	if err != nil {
+		return "", damaged(err)
+	}
+	return text, nil
+}
+
+// number is a whole number: 0 for null. Protocol buffers write those of 64 bits as strings of digits, which count as well.
+func number(v jsontext.Value) (int64, error) {
+	text := strings.Trim(string(v.Text()), `"`)
+	if v.Kind() == jsontext.Null || text == "" {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(string(text), 10, 64)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0, status.Errorf(status.Invalid, "got %s; want a whole number", text)
 	}
@@ -167,69 +188,57 @@ func number(text wholeNumber) (int64, error) {
 }
 
 // numbers are whole numbers.
-func numbers(texts []wholeNumber) (list []int64, err error) {
-	list = make([]int64, len(texts))
-	for i := range texts {
-		if list[i], err = number(texts[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+func numbers(list jsontext.Value) ([]int64, error) {
+	made := []int64{}
+	err := each(list, func(v jsontext.Value) error {
+		n, err := number(v)
+		made = append(made, n)
+		return err
+	})
+	return made, err
 }
 
 // with is the configuration with other inputs, outputs and max_batch_size, and with dynamic batching if it has none, as JSON.
-// The text of everything else is as it was.
-func (c *config) with(batching bool) ([]byte, error) {
+// The text of everything else is as it was, without blanks.
+func (c *config) with(batching bool) []byte {
 	made := map[string]any{}
 	if batching {
-		made["dynamic_batching"] = struct{}{}
+		made["dynamic_batching"] = jsontext.Pairs{}
 	}
-	for name, text := range c.all {
-		made[name] = text
+	for _, m := range slices.Backward(c.all) { // the first of a name counts
+		made[m.Name] = m.Value
 	}
 	made["max_batch_size"], made["input"], made["output"] = c.maxBatch, portsJSON(c.inputs), portsJSON(c.outputs)
-	return json.Marshal(made)
+	return jsontext.Append(nil, jsontext.Sorted(made))
 }
 
 // portsJSON are inputs or outputs as JSON has them.
-func portsJSON(ports []*port) []portJSON {
-	list := []portJSON{}
-	for _, p := range ports {
-		one := portJSON{Name: p.name, DataType: p.dataType, Dims: numbersJSON(p.dims), Optional: p.optional}
+func portsJSON(ports []*port) []any {
+	list := make([]any, len(ports))
+	for i, p := range ports {
+		one := jsontext.Make("name", p.name, "data_type", p.dataType, "dims", jsontext.List(p.dims))
 		if p.reshaped {
-			one.Reshape = &shapeJSON{numbersJSON(p.reshape)}
+			one = one.And("reshape", jsontext.Make("shape", jsontext.List(p.reshape)))
 		}
-		list = append(list, one)
+		list[i] = one.With("optional", p.optional)
 	}
 	return list
-}
-
-// numbersJSON are numbers as JSON has them.
-func numbersJSON(list []int64) []wholeNumber {
-	texts := make([]wholeNumber, len(list))
-	for i, n := range list {
-		texts[i] = wholeNumber(strconv.FormatInt(n, 10))
-	}
-	return texts
 }
 
 // ReadBackendConfig reads what the server was started with for the backend: default-max-batch-size of
 // {"cmdline":{"default-max-batch-size":"4"}}, or absent where it is not there.
 func ReadBackendConfig(text []byte, absent int64) (defaultMaxBatch int64, err error) {
-	var all struct {
-		Cmdline struct {
-			Size *json.RawMessage `json:"default-max-batch-size"`
-		}
-	}
-	if err := json.Unmarshal(text, &all); err != nil {
+	all, err := jsontext.Read(text)
+	if err != nil {
 		return 0, status.Errorf(status.Invalid, "[metal_mps] backend configuration: %s", err)
 	}
-	if all.Cmdline.Size == nil {
+	size := member(all, "cmdline", "default-max-batch-size")
+	if size.Kind() == jsontext.Null {
 		return absent, nil
 	}
-	n, err := strconv.ParseInt(strings.Trim(string(*all.Cmdline.Size), `"`), 10, 64)
+	n, err := strconv.ParseInt(strings.Trim(string(size.Text()), `"`), 10, 64)
 	if err != nil || n < 0 || n > 1<<31-1 {
-		return 0, status.Errorf(status.Invalid, "[metal_mps] default-max-batch-size is %s; want a whole number of 0 or more", *all.Cmdline.Size)
+		return 0, status.Errorf(status.Invalid, "[metal_mps] default-max-batch-size is %s; want a whole number of 0 or more", size.Text())
 	}
 	return n, nil
 }

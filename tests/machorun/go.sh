@@ -1,7 +1,7 @@
 #!/bin/sh
-# The tests in Go, built for Macs:  sh tests/machorun/go.sh test [REGEX PACKAGE] | skipped
+# The tests in Go, built for Macs:  sh tests/machorun/go.sh test [REGEX PACKAGE...] | skipped
 #
-# `test` runs them, or those of a package with such names, and prints test2json; build.sh comes first, and GOOS, GOARCH,
+# `test` runs them, or those of some packages with such names, and prints test2json; build.sh comes first, and GOOS, GOARCH,
 # CGO_ENABLED and CC say what the go command makes. `skipped` lists the packages and tests that are left out, and why, as lines that start
 # with `skip`. PADDLE_MPS_LONG=1 leaves out only what cannot run here.
 set -eu
@@ -31,8 +31,9 @@ slow='TestEveryFailureOfAProgram TestPlanDivided TestPlanDoesNotAllocate TestTai
 # left_out_packages: as a list of words, /package each.
 left_out_packages() { printf '%s\n' "$left_out" | sed -n 's,^\([^:]*\):.*,/\1,p'; }
 
+# packages PACKAGE...: those of them with tests that are not left out.
 packages() {
-    go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | while read -r package; do
+    go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' "$@" | while read -r package; do
         for other in $(left_out_packages); do case $package in *"$other") continue 2 ;; esac; done
         echo "$package"
     done
@@ -48,8 +49,11 @@ skipped)
 test)
     export "PADDLE_MPS_METAL_LIBRARY=$out/libfakemetal.dylib" "FAKEMETAL_CACHE=${MACHORUN_SHADERS:-$out/shadercache}"
     export "FAKEMETAL_CXX=${FAKEMETAL_CXX:-aarch64-linux-gnu-g++}"
-    [ $# -eq 3 ] || set -- test . "$(packages)"
-    go test -json -short -timeout 40m -run "$2" -skip "^($(echo "$sockets $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $3
+    [ $# -ge 3 ] || set -- test . ./...
+    names=$2
+    shift 2
+    list=$(packages "$@")
+    go test -json -short -timeout 40m -run "$names" -skip "^($(echo "$sockets $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $list
     ;;
 *) sed -n '2,7s/^# //p' "$0" >&2 && exit 2 ;;
 esac

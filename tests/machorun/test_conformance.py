@@ -3,7 +3,8 @@
 run.sh starts it with the command of the server in MACHORUN_SERVER. The suite makes its tensors, takes its
 views and runs its operators there; what it compares with, and how, is the same as everywhere.
 
-MACHORUN_EVERY=N runs one case in N, those of the turn of PADDLE_MPS_SAMPLE (see tests/sampling.py); PADDLE_MPS_LONG=1
+MACHORUN_EVERY=N runs one case in N, those of the turn of PADDLE_MPS_SAMPLE, and all of the operators that the change touches (see
+tests/sampling.py); PADDLE_MPS_LONG=1
 runs all.
 
 Left out are the cases of outputs over inputs: the server makes results in new memory only. What shares memory is
@@ -30,7 +31,7 @@ COMMAND = os.environ.get("MACHORUN_SERVER", "")
 PLACE = "mps"
 EVERY = 1 if os.environ.get("PADDLE_MPS_LONG") == "1" else int(os.environ.get("MACHORUN_EVERY", "1"))
 ALL = [c for c in suite.cases(tuple(d for d in NUMPY if d != "float64")) if c.layout != "aliased"]
-CASES = [c for c in ALL if zlib.crc32(str(c).encode()) % EVERY == sampling.turn(EVERY)]
+CASES = [c for c in ALL if zlib.crc32(str(c).encode()) % EVERY == sampling.turn(EVERY) or sampling.touched(c.name)]
 
 
 @pytest.fixture(scope="module")

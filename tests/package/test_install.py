@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import pytest
+from weight import OLDEST, needs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAME = {"linux": "libpaddlemps.so", "darwin": "libpaddlemps.dylib"}[sys.platform]
@@ -46,6 +47,17 @@ def examples(prefix: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> 
     run("cmake", "-S", source, "-B", folder, f"-DCMAKE_PREFIX_PATH={prefix}", *flags)
     run("cmake", "--build", folder, "--parallel", "2")
     return folder
+
+
+def test_the_tarball_and_the_backend_have_the_plain_library(prefix: pathlib.Path) -> None:
+    """Those load with an old glibc: see test_weight.py."""
+    library = prefix / "lib" / NAME
+    assert library.read_bytes() == (ROOT / "python" / "paddle_mps" / NAME).read_bytes()
+    if sys.platform == "linux":
+        found = needs(library)
+        assert found.glibc <= OLDEST and not found.packed
+        backend = prefix / "backends" / "metal_mps" / "libtriton_metal_mps.so"
+        assert backend.resolve() == library.resolve()
 
 
 def test_there_are_examples_in_both_languages() -> None:

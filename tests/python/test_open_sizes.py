@@ -100,6 +100,8 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
         [[N, N, 8]],
     ),
     "means": (lambda w, x: [x.mean(), x.mean(0), x.sum(1)], [[N, 4]]),
+    "medians": (lambda w, x: [paddle.median(x, axis=1), paddle.nanmedian(x, axis=0), *paddle.kthvalue(x, 1, 0)], [[N, 8]]),
+    "traces": (lambda w, x: [paddle.trace(x), paddle.kron(x, x[:1]), paddle.inner(x, x)], [[N, N]]),
     "deviation": (lambda w, x: [x.std(0), (x - x.mean(0)) / (x.var() + 1).sqrt()], [[N, N]]),
     "reciprocal": (lambda w, x: [x.sum(0) * (1 / x.shape[0]), x.T @ x / math.sqrt(x.shape[0])], [[N, 8]]),
     "halves": (lambda w, x: (x.astype("bfloat16") * (51 * x.shape[0])).astype("float32") + len(x), [[N, 8]]),
@@ -199,7 +201,6 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "limit": (lambda x: x / min(x.shape[0], 512), "operand 1 is 5 for some sizes, 512 for others"),
     "squeeze": (lambda x: x.squeeze(), r"\[squeeze\] the size of axis 0"),
     # The function that was called, not its operator; and not one whose sizes are known.
-    "median": (lambda x: paddle.median(x, axis=0), r"\[median\] .* want sizes that are known here, in the InputSpec"),
     "interpolate": (
         lambda x: F.interpolate(x.t().unsqueeze(0), scale_factor=2, mode="linear"),
         r"\[interpolate\] .* want sizes that are known here, in the InputSpec",

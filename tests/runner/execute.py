@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pathlib
 import re
@@ -37,9 +38,15 @@ class Result:
     stored: str = ""  # the revision at which it passed, if it was not repeated
     delay: float = 0.0  # the largest scheduling delay while it ran, of timed parts
     load: float = 0.0
+    cpu: float = 0.0  # seconds of processors, of its commands and what they started
 
 
 # ---- Commands and environments
+
+
+def folder_of(package: str) -> str:
+    """The folder of a package in Go, from the path with which it is imported."""
+    return package.partition("/paddle-mps/")[2].removeprefix("paddle-mps/")
 
 
 def go_packages(spec: Mapping[str, Any], now: Settings) -> tuple[list[str], str]:
@@ -48,12 +55,19 @@ def go_packages(spec: Mapping[str, Any], now: Settings) -> tuple[list[str], str]
         left = len(output("go", "list", *shlex.split(spec["omits"])).splitlines())
         return shlex.split(spec["short"]), f"left out {left}: packages that run here with test long only"
     listed = output("go", "list", *shlex.split(spec["list"])).splitlines()
-    every = [p for p in listed if not re.search(spec["without"], p)]
+    every = [p for p in listed if "without" not in spec or not re.search(spec["without"], p)]
     if now.long or "turns" not in spec:
         return every, ""
     turns = spec["turns"]
     mine = turns if now.turn == "" else [turns[int(now.turn) % len(turns)]]
-    taken = [p for p in every if any(re.search(f"paddle-mps/(?:{share})$", p) for share in mine)]
+    mine = [*mine, spec.get("always", "")]
+    known = [*turns, spec.get("always", "")]
+
+    def takes(folder: str, shares: Sequence[str]) -> bool:
+        return any(re.fullmatch(share, folder) for share in shares)
+
+    folders = {p: folder_of(p) for p in every}
+    taken = [p for p, f in folders.items() if takes(f, mine) or (f in now.folders and takes(f, known))]
     reason = "packages that have their turn at another commit, or run here with test long"
     return taken, f"left out {len(every) - len(taken)}: {reason}"
 
@@ -87,17 +101,29 @@ def filled(word: str, now: Settings) -> str:
     return re.sub(r"\{seconds:(\d)\}", lambda found: str(now.random_seconds(int(found[1]))), word)
 
 
+@functools.cache
+def go_flags() -> str:
+    """GOFLAGS of all parts: what the library and the tool are built from is then compiled once for them and for tests, linters and
+    other programs in Go."""
+    flags = output("go", "env", "GOFLAGS").split()
+    return " ".join(dict.fromkeys([*flags, "-trimpath"]))
+
+
 def environment(part: Part, now: Settings) -> dict[str, str]:
     """The environment of a part: that of the caller, caches, the turn if it takes turns, then what its row says."""
     env = dict(os.environ)
     env.setdefault("FAKEMETAL_CACHE", str(cache_folder("shaders", "build/shadercache")))
     env.setdefault("PADDLE_MPS_ORACLES", str(cache_folder("oracles", "build/oracles")))
     env.setdefault("GOTOOLCHAIN", "auto")
+    env["GOFLAGS"] = go_flags()
     if now.long:
         env.pop("PADDLE_MPS_SAMPLE", None)
     elif part.turns:
         env["PADDLE_MPS_SAMPLE"] = turn_of(part, now)
     env["PADDLE_MPS_TIMED"] = "only" if part.timed else "0"
+    env.pop("PADDLE_MPS_TOUCHED", None)
+    if part.turns and now.turn:
+        env["PADDLE_MPS_TOUCHED"] = " ".join(now.touched)
     for setting in part.env:
         name, _, value = setting.partition("=")
         # expandvars: a row may put a folder before PATH
@@ -130,19 +156,40 @@ def end(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
         os.killpg(process.pid, how)
 
 
-def run(words: Sequence[str], folder: str, env: Mapping[str, str], log: Any, limit: int | None) -> int:
-    """The status of a command: that of the process, negative if a signal has ended it, also for its limit of time."""
+def wait(process: subprocess.Popen[bytes], limit: float | None) -> float:
+    """Waits for a process as process.wait does. Returns the seconds of processors that it took, with those of the children that it
+    has waited for."""
+    deadline = None if limit is None else time.monotonic() + limit
+    while process.returncode is None:
+        try:
+            pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        except ChildProcessError:  # another thread has waited for it
+            process.poll()
+            break
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return used.ru_utime + used.ru_stime
+        if deadline is not None and time.monotonic() > deadline:
+            raise subprocess.TimeoutExpired(process.args, limit or 0)
+        time.sleep(0.02)
+    return 0.0
+
+
+def run(words: Sequence[str], folder: str, env: Mapping[str, str], log: Any, limit: int | None) -> tuple[int, float]:
+    """The status of a command: that of the process, negative if a signal has ended it, also for its limit of time; and the seconds of
+    processors that it took."""
     try:
         process = subprocess.Popen(
             words, cwd=ROOT / folder, env=dict(env), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
         )  # fmt: skip
     except OSError as wrong:
         log.write(f"{wrong}\n".encode())
-        return 127
+        return 127, 0.0
     with LOCK:
         RUNNING.add(process)
     try:
-        return process.wait(limit)
+        used = wait(process, limit)
+        return process.returncode, used
     except subprocess.TimeoutExpired:
         end(process, signal.SIGQUIT)  # Go and faulthandler say where they are
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -151,7 +198,7 @@ def run(words: Sequence[str], folder: str, env: Mapping[str, str], log: Any, lim
         process.wait()
         log.seek(0, os.SEEK_END)
         log.write(f"\nended after its limit of {limit} s\n".encode())
-        return -int(signal.SIGKILL)
+        return -int(signal.SIGKILL), 0.0
     finally:
         with LOCK:
             RUNNING.discard(process)
@@ -189,7 +236,7 @@ def execute(part: Part, table: Table, now: Settings, name: str = "", commands: I
     PARTS.mkdir(parents=True, exist_ok=True)
     for suffix in (".xml", ".log"):
         (PARTS / f"{name}{suffix}").unlink(missing_ok=True)
-    since, status, env, ran = time.monotonic(), 0, environment(part, now), []
+    since, status, env, ran, cpu = time.monotonic(), 0, environment(part, now), [], 0.0
     limit = None if now.long else part.limit
     with (PARTS / f"{name}.log").open("ab") as log, Canary() as canary:
         for command in part.commands if commands is None else commands:
@@ -199,8 +246,8 @@ def execute(part: Part, table: Table, now: Settings, name: str = "", commands: I
             if left_out:
                 log.write(f"{left_out}\n".encode())
                 log.flush()
-            ended = run(words, part.folder, env, log, limit)
-            status = status or ended
+            ended, used = run(words, part.folder, env, log, limit)
+            status, cpu = status or ended, cpu + used
             ran.append(tuple(words))
             if STOPPED.is_set():
                 raise KeyboardInterrupt
@@ -210,7 +257,7 @@ def execute(part: Part, table: Table, now: Settings, name: str = "", commands: I
         counts.failures[f"{part.name} was ended by signal {-status}"] = count.tail(log_text)
     took = round(time.monotonic() - since)
     delay = canary.largest if part.timed else 0.0
-    return Result(part, counts, status, took, tuple(ran), delay=delay, load=os.getloadavg()[0])
+    return Result(part, counts, status, took, tuple(ran), delay=delay, load=os.getloadavg()[0], cpu=cpu)
 
 
 def not_prepared(part: Part, need: str, log: pathlib.Path) -> Result:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from . import ledger, store, table
@@ -23,6 +23,9 @@ USAGE = """usage: python tests/parts.py COMMAND, which build.sh calls
   check [PART...]
   ci                     the suites of CI, with one summary
   bench NAME [ARGUMENT...]
+  plan [--changed GLOB...] [SUITE | PART...]
+                         which parts of CI, or of these, would run now, and which cases whatever their turn; with --changed, which
+                         parts a change of these files alone would repeat
   list                   all parts with suites, lane and usual seconds
   ledger [--strict]      check tests/flaky.tsv
 """
@@ -189,6 +192,56 @@ def listing() -> int:
     return 0
 
 
+def plan(words: Sequence[str]) -> int:
+    """Prints which parts would run, without running any."""
+    files: list[str] = []
+    names = list(words)
+    if names[:1] == ["--changed"]:
+        end = next((n for n, word in enumerate(names) if n and not set(word) & set("/.*")), len(names))
+        files, names = store.chosen(names[1:end], list(store.contents())), names[end:]
+        if not files:
+            mistake("plan: no file fits the names after --changed")
+    rows = table.read(long=table.is_long())
+    known = {part.name for part in rows.parts}
+    if wrong := [name for name in names if name not in rows.suites and name not in known]:
+        mistake(f"plan: got '{wrong[0]}'; want suites and parts, which {sys.argv[0]} list prints")
+    suites = [[part for part in rows.parts if name in (part.name, *part.suites)] for name in names or CI]
+    whole = Run(rows, table.settings(rows), store.opened())
+    todo, rest = [], 0
+    for part, why in planned_for(whole, suites, files):
+        if why:
+            todo.append(part)
+            print(f"{part.name:<26}{part.lane:<7}{part.seconds:>6} s  {why}")
+        rest += not why
+    for line in () if files else whole.said_of_changes(todo):
+        print(line)
+    lanes = sum(part.seconds for part in todo if part.lane in ("first", "cpu", "mock")) / 2
+    alone = sum(part.seconds for part in todo if part.lane in ("alone", "timed"))
+    print(
+        f"\n{len(todo)} parts run, {rest} need not; by their usual seconds about {lanes + alone:.0f} s, without what they need"
+    )
+    return 0
+
+
+def planned_for(whole: Run, suites: Sequence[Sequence[Part]], files: Sequence[str]) -> Iterator[tuple[Part, str]]:
+    """Each part, and why it would run; empty if it need not. With files: where all parts had passed before these changed."""
+    for parts in whole.planned(suites):
+        again = {part.name: why_again(part, result, files) for part, result in parts}
+        for part, _ in parts:
+            if not again[part.name] and again.get(part.feeds):
+                again[part.name] = f"it feeds {part.feeds}"
+            yield part, again[part.name]
+
+
+def why_again(part: Part, result: object, files: Sequence[str]) -> str:
+    if not part.store:
+        return "it runs every time"
+    if files:
+        read = store.chosen(part.inputs, files)
+        return f"it may read {read[0]}{f' and {len(read) - 1} more' if len(read) > 1 else ''}" if read else ""
+    return "" if result else "not passed with these inputs"
+
+
 def main(words: Sequence[str]) -> int:
     # As Ctrl-C, so that no part outlives the run.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
@@ -200,6 +253,8 @@ def main(words: Sequence[str]) -> int:
         return ci()
     if command == "list" and not rest:
         return listing()
+    if command == "plan":
+        return plan(rest)
     if command == "ledger" and rest in ([], ["--strict"]):
         return ledger.check(bool(rest))
     sys.stderr.write(USAGE)

@@ -11,11 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import count
 
 from . import again, ledger, store
+from . import touched as changes
 from .execute import PARTS, Result, execute, kept, not_prepared
 from .table import LANES, ROOT, Part, Settings, Table, applies
 
@@ -90,15 +91,27 @@ class Run:
     found_flaky: list[str] = field(default_factory=list)
     execute: Callable[..., Result] = execute
     prepared: dict[str, bool] = field(default_factory=dict)
+    touched: dict[str, changes.Touched] = field(default_factory=dict)
 
     # ---- One part
+
+    def touched_by(self, part: Part) -> changes.Touched:
+        """What runs whatever its turn."""
+        if part.name not in self.touched:
+            self.touched[part.name] = changes.touched(part, self.now, self.table.touched, self.known)
+        return self.touched[part.name]
+
+    def settings_of(self, part: Part) -> Settings:
+        """The settings of a run, and what it has to run of this part whatever its turn."""
+        found = self.touched_by(part)
+        return replace(self.now, touched=found.names, folders=found.folders)
 
     def stored(self, part: Part) -> Result | None:
         """The result of a part that need not be repeated."""
         if self.known is None or not part.store or self.now.long:
             return None
         self.keys[part.name] = store.key(part, self.now)
-        known = self.known.find(part, self.keys[part.name])
+        known = self.known.find(part, self.keys[part.name], self.touched_by(part).words)
         if known is None:
             return None
         passed, _, skipped = known["row"]
@@ -110,7 +123,11 @@ class Run:
     def one(self, part: Part) -> None:
         """Runs a part, unless something is missing that it needs."""
         missing = next((need for need in part.needs if not self.prepared.get(need)), None)
-        result = not_prepared(part, missing, log_of(missing)) if missing else self.execute(part, self.table, self.now)
+        result = (
+            not_prepared(part, missing, log_of(missing))
+            if missing
+            else self.execute(part, self.table, self.settings_of(part))
+        )
         with PRINTING:
             self.results.append(result)
             self.show(result)
@@ -157,6 +174,8 @@ class Run:
         What a suite needs is built and installed while parts of suites before it run, and before any of its own.
         """
         groups = self.groups(suites)
+        for line in self.said_of_changes([part for group in groups for part in group.parts]):
+            print(line, flush=True)
         by_name = {part.name: group for group in groups for part in group.parts}
 
         def run(part: Part) -> None:
@@ -177,23 +196,39 @@ class Run:
         for part in [*lanes["alone"], *lanes["timed"]]:
             run(part)
 
-    def groups(self, suites: Sequence[Sequence[Part]]) -> list[Group]:
-        """The parts of each suite that run, and not with a suite before it; shows the results of those that need not."""
-        groups, named = [], set()
+    def planned(self, suites: Sequence[Sequence[Part]]) -> list[list[tuple[Part, Result | None]]]:
+        """The parts of each suite that apply, and not with a suite before it, each with its result if it need not run."""
+        plan, named = [], set()
         for parts in suites:
             mine = [part for part in parts if applies(part, self.now) and part.name not in named]
             named |= {part.name for part in mine}
             found = {part.name: self.stored(part) for part in mine}
-            todo = []
             for part in mine:
-                result = found[part.name]
-                if result is None or (part.feeds in found and found[part.feeds] is None):
-                    todo.append(part)
-                    continue
-                self.results.append(result)
-                self.show(result)
-            groups.append(Group(todo))
+                if part.feeds in found and found[part.feeds] is None:
+                    found[part.name] = None
+            plan.append([(part, found[part.name]) for part in mine])
+        return plan
+
+    def groups(self, suites: Sequence[Sequence[Part]]) -> list[Group]:
+        """The parts of each suite that run; shows the results of those that need not."""
+        groups = []
+        for plan in self.planned(suites):
+            for _, result in plan:
+                if result:
+                    self.results.append(result)
+                    self.show(result)
+            groups.append(Group([part for part, result in plan if result is None]))
         return groups
+
+    def said_of_changes(self, parts: Sequence[Part]) -> Iterator[str]:
+        """What the change touches, once for all parts that have the same base."""
+        said: dict[tuple[str, ...], list[str]] = {}
+        for part in parts:
+            if part.turns and (lines := tuple(self.touched_by(part).lines())):
+                said.setdefault(lines, []).append(part.name)
+        for lines, names in said.items():
+            yield f"\n== {len(names)} parts with turns: {', '.join(names[:4])}{' ...' if len(names) > 4 else ''}"
+            yield from lines
 
     def settle(self) -> None:
         """Runs again, alone, what failed in all parts, and keeps which parts have passed whole."""
@@ -201,7 +236,7 @@ class Run:
             if not again.forgivable(result):
                 continue
             print(f"\n== {result.part.name}, again: {', '.join(result.counts.failures)}", flush=True)
-            flaky = again.settle(result, self.table, self.now, self.execute)
+            flaky = again.settle(result, self.table, self.settings_of(result.part), self.execute)
             lines = [
                 ledger.row(result, test, said, self.now)
                 for test, said in flaky.items()
@@ -223,15 +258,18 @@ class Run:
         for result in self.results:
             if result.part.name in self.keys and not set(store.chosen(result.part.inputs, list(changed))):
                 for key in {self.keys[result.part.name], store.key(result.part, self.now)}:
-                    known.add(result, key)
+                    known.add(result, key, self.touched_by(result.part).words)
+        if not changed:
+            for result in self.results:
+                known.set_base(result)
 
     def summary(self, since: float) -> int:
         """Prints a row a part, what failed once more, flaky tests, and the sum alone on the last line. 1 if something has failed."""
-        print(f"\n{'part':<26}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+        print(f"\n{'part':<26}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}{'cpu':>7}")
         for result in self.results:
-            numbers = [*result.counts.row(), result.seconds]
+            numbers = [*result.counts.row(), result.seconds, round(result.cpu)]
             note = f"  passed at {result.stored}" if result.stored else ""
-            print(f"{result.part.name:<26}" + "".join(f"{n:>{w}}" for n, w in zip(numbers, (8, 8, 9, 9))) + note)
+            print(f"{result.part.name:<26}" + "".join(f"{n:>{w}}" for n, w in zip(numbers, (8, 8, 9, 9, 7))) + note)
         for result in self.results:
             if result.counts.failures:
                 print(f"\n== what failed in {result.part.name}")

@@ -44,6 +44,8 @@ OWN = (
     "PADDLE_MPS_CACHE",
     "PADDLE_MPS_ORACLES",
     "PADDLE_MPS_SAMPLE",
+    "PADDLE_MPS_TOUCHED",
+    "PADDLE_MPS_BASE",
     "FAKEMETAL_CACHE",
     "GOCACHE",
     "GOMODCACHE",
@@ -146,41 +148,59 @@ class Store:
     def file(self, part: Part, key: str) -> pathlib.Path:
         return self.folder / f"{part.name}-{key[:40]}.json"
 
-    def find(self, part: Part, key: str) -> dict[str, Any] | None:
-        """What is known of a part that has passed with this key."""
+    def find(self, part: Part, key: str, touched: Sequence[str] = ()) -> dict[str, Any] | None:
+        """What is known of a part that has passed with this key, and all cases of what a change touches."""
         file = self.file(part, key)
         try:
             known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
+            return None
+        if not set(touched) <= set(known.get("touched", [])):
             return None
         if known.get("key") != key or known.get("row", [0, 1, 0])[1] != 0 or known["row"][0] == 0:
             return None
         file.touch()
         return known
 
-    def add(self, result: Result, key: str) -> None:
-        """Keeps a part that has passed whole."""
+    def base(self, part: Part) -> str:
+        """The last commit at which a part has passed; empty if none is known."""
+        try:
+            return (self.folder / f"{part.name}.commit").read_text(encoding="utf-8").strip()
+        except OSError:
+            return ""
+
+    def set_base(self, result: Result) -> None:
+        """Keeps the commit at which a part that takes turns has passed, if the tree is that of the commit."""
+        commit = output("git", "rev-parse", "HEAD")
+        if result.part.turns and passed_whole(result) and commit and not revision().endswith("with changes"):
+            self.write(self.folder / f"{result.part.name}.commit", commit + "\n")
+
+    def write(self, file: pathlib.Path, text: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        whole = file.with_suffix(f".{os.getpid()}")
+        whole.write_text(text, encoding="utf-8")
+        whole.replace(file)
+
+    def add(self, result: Result, key: str, touched: Sequence[str] = ()) -> None:
+        """Keeps a part that has passed whole, and the names of what it has run all cases of."""
         counts = result.counts
-        if (
-            counts.failures
-            or result.flaky
-            or result.inconclusive
-            or result.stored
-            or counts.passed == 0
-            or result.status != 0
-        ):
+        if not passed_whole(result):
             return
         known = {
             "key": key,
             "row": counts.row(),
             "revision": revision(),
             "date": time.strftime("%Y-%m-%d", time.gmtime()),
+            "touched": list(touched),
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.file(result.part, key)
-        whole = file.with_suffix(f".{os.getpid()}")
-        whole.write_text(json.dumps(known), encoding="utf-8")
-        whole.replace(file)
+        self.write(self.file(result.part, key), json.dumps(known))
+
+
+def passed_whole(result: Result) -> bool:
+    """Whether a part ran and no test of it has failed, was flaky or inconclusive."""
+    counts = result.counts
+    wrong = counts.failures or result.flaky or result.inconclusive or result.stored or result.status != 0
+    return not wrong and counts.passed > 0
 
 
 def changed() -> set[str]:

@@ -63,6 +63,7 @@ class Table:
     environments: Mapping[str, Sequence[str]]
     values: Mapping[str, str]
     suites: tuple[str, ...]
+    touched: Mapping[str, Any] = field(default_factory=dict)
 
     def named(self, name: str) -> Part:
         return next(part for part in self.parts if part.name == name)
@@ -118,7 +119,15 @@ def read(path: pathlib.Path = TABLE, long: bool = False) -> Table:
         raise ValueError(f"{path.name}: two parts have the name {', '.join(sorted(twice))}")
     programs = {row["name"]: merged(row, kinds) for row in data.get("program", [])}
     suites = tuple(dict.fromkeys(suite for part in parts for suite in part.suites))
-    return Table(tuple(parts), programs, data.get("packages", {}), environments, data.get("values", {}), suites)
+    return Table(
+        tuple(parts),
+        programs,
+        data.get("packages", {}),
+        environments,
+        data.get("values", {}),
+        suites,
+        data.get("touched", {}),
+    )
 
 
 # ---- What the placeholders of commands stand for
@@ -180,6 +189,8 @@ class Settings:
     operator: str = ""
     given: bool = True  # whether the caller has given the turn
     values: Mapping[str, str] = field(default_factory=dict)  # of further placeholders
+    touched: tuple[str, ...] = ()  # operators and files of tests whose cases all run; see touched.py
+    folders: tuple[str, ...] = ()  # with changed files of Go, whose packages run whatever their turn
 
     @property
     def seed(self) -> str:

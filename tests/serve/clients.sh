@@ -11,7 +11,7 @@ clients=$(pwd)/build/clients
 echo 'installing promtool and perf_analyzer into build/clients'
 rm -rf "$clients" && mkdir -p "$clients/debian"
 # perf_analyzer is linked with libb64 and CUDA's runtime; it asks a server that has no GPU.
-.venv-serve/bin/python -m pip --quiet --disable-pip-version-check install --no-deps --target "$clients/python" \
+.venv-serve/bin/python -m pip --quiet --disable-pip-version-check install --no-compile --no-deps --target "$clients/python" \
     tritonclient==2.51.0 nvidia-cuda-runtime-cu12==12.6.77
 (
     [ "$(id -u)" != 0 ] || apt-get update

@@ -32,12 +32,14 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
+
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 )
 
 const (
@@ -55,20 +57,41 @@ const (
 
 // Site is a place that may report.
 type Site struct {
-	Kind  string   `json:"kind"`            // assert, print or address
-	Text  string   `json:"text,omitempty"`  // the message, or what stands in front of values
-	Where string   `json:"where"`           // file.py:line
-	Hex   bool     `json:"hex,omitempty"`   // integers are printed as such
-	Types []string `json:"types,omitempty"` // of the operands, as Triton's signatures have them: i32, u8, fp32
-	Shape []int    `json:"shape,omitempty"` // of the operands; none of scalars
+	Kind  string   // assert, print or address
+	Text  string   // the message, or what stands in front of values
+	Where string   // file.py:line
+	Hex   bool     // integers are printed as such
+	Types []string // of the operands, as Triton's signatures have them: i32, u8, fp32
+	Shape []int    // of the operands; none of scalars
 }
 
 // Sites are all of a kernel, in the order of their numbers.
 type Sites []Site
 
+// Append appends sites as the metadata has them: a list of objects, in which what is absent has no member.
+func (s Sites) Append(to []byte) []byte {
+	made := make([]any, len(s))
+	for i := range s {
+		p := &s[i]
+		made[i] = jsontext.Make("kind", p.Kind).With("text", p.Text).And("where", p.Where).With("hex", p.Hex).
+			With("types", jsontext.List(p.Types)).With("shape", jsontext.List(p.Shape))
+	}
+	return jsontext.Append(to, made)
+}
+
 // Parse reads sites as the metadata has them.
 func Parse(text []byte) (s Sites, err error) {
-	if err := json.Unmarshal(text, &s); err != nil {
+	all, err := jsontext.Read(text)
+	if err == nil {
+		err = all.Each(func(v jsontext.Value) error {
+			s = append(s, Site{})
+			p := &s[len(s)-1]
+			return jsontext.Fields{
+				"kind": &p.Kind, "text": &p.Text, "where": &p.Where, "hex": &p.Hex, "types": &p.Types, "shape": &p.Shape,
+			}.Read(v)
+		})
+	}
+	if err != nil {
 		return nil, fmt.Errorf("reports: %w", err)
 	}
 	return s, nil
@@ -152,8 +175,7 @@ func index(shape []int, element uint32, before string) string {
 
 // value is the text of a value from its bits. Floats of fewer bits come as float32.
 func value(kind string, hex bool, bits uint64) string {
-	size := 0
-	_, _ = fmt.Sscanf(strings.TrimLeft(kind, "iufp"), "%d", &size)
+	size, _ := strconv.Atoi(strings.TrimLeft(kind, "iufp"))
 	switch {
 	case hex:
 		return fmt.Sprintf("0x%0*x", max(size/4, 1), bits&(1<<max(size, 1)-1))

@@ -1,6 +1,6 @@
 package describe
 
-// Descriptions of the rows of core/op/formula/composites_loss.go, composites_norm.go and composites_math.go. Their results are sums of many terms,
+// Descriptions of the rows of core/op/formula/composites_loss.go, composites_norm.go, composites_math.go and composites_product.go. Their results are sums of many terms,
 // which the suite has no rule of errors for.
 const oraclesElsewhere = "tests/python/test_composite_oracles.py"
 
@@ -24,6 +24,11 @@ func describedCompositesLoss() []Description {
 		{Name: "multi_label_soft_margin_loss", Attrs: []string{reductionDoc}, Doc: "The mean over the last axis of binary_cross_entropy_with_logits times weight, reduced."},
 		{Name: "cosine_embedding_loss", Attrs: []string{"the largest cosine that has no loss where label is -1", reductionDoc}, Doc: "1 - cos(input1, input2) where label is 1, max(cos(input1, input2) - margin, 0) where it is -1, 0 elsewhere, reduced."},
 		{Name: "triplet_margin_loss", Attrs: []string{"how much farther negative should be than positive", "of the norm", "what is added to differences", "whether the distance of positive and negative counts where it is less than that of input and negative", reductionDoc}, Doc: "max(d(input, positive) - d(input, negative) + margin, 0), d being pairwise_distance, reduced."},
+		{Name: "cross_entropy", Attrs: []string{"the label whose loss and weight are 0; below 0 it counts in a mean without weights", "'mean', which is divided by the sum of the weights, 'sum' or 'none'", "whether labels are probabilities of all classes", "that of the classes", "false where input has probabilities already"}, Doc: "-log(softmax(input)[label]) * weight[label], with labels of 1 element along the axis of the classes, or -sum(label * log(softmax(input))), reduced."},
+		{Name: "dice_loss", Attrs: []string{"what is added to the divisor"}, Doc: "The mean over the first axis of 1 - 2 * sum(input * classes) / (sum(input) + sum(classes) + epsilon)."},
+		{Name: "npair_loss", Attrs: []string{"the weight of the mean squares"}, Doc: "The cross entropy of softmax(anchor @ positive.T) and of which labels are equal, and l2_reg / 4 times the mean sums of squares."},
+		{Name: "multi_margin_loss", Attrs: []string{"the power of each term", "how far the label's score should be above the others", reductionDoc}, Doc: "The mean over all other classes c of weight[label] * max(margin - input[label] + input[c], 0)**p, reduced."},
+		{Name: "multi_label_margin_loss", Attrs: []string{reductionDoc}, Doc: "sum(max(1 - input[y] + input[c], 0)) / classes over the labels y of a row, which end before its first -1, and all classes c that are none, reduced."},
 		{Name: "nll_loss", Attrs: []string{"the label whose loss and weight are 0", "'mean', which is divided by the sum of the weights, 'sum' or 'none'"}, Doc: "-weight[label] * input[label] along axis 1, reduced."},
 	}
 	for i := range list {
@@ -32,13 +37,21 @@ func describedCompositesLoss() []Description {
 	return list
 }
 
-const reductionDoc = "'mean', 'sum' or 'none'"
+const (
+	reductionDoc = "'mean', 'sum' or 'none'"
+	keepDoc      = "whether reduced axes stay with one element"
+	relativeDoc  = "the tolerance, times |y|"
+	absoluteDoc  = "the tolerance that is added to it"
+	equalNaNDoc  = "whether two nan are close"
+	diagonalDoc  = "how far the diagonal is above the main one"
+	spacingDoc   = "the distance of neighbours, where it is no operand"
+)
 
 func describedCompositesNorm() []Description {
 	list := []Description{
 		{Name: "root", Attrs: []string{"of x; 0.5 for the square root"}, Doc: "x**power of x from 0, with a gradient of 0 at 0."},
-		{Name: "p_norm", Attrs: []string{"of the norm; inf for the largest and -inf for the least magnitude, 0 for how many are not 0", "axes; all where it is left out", "whether reduced axes stay with one element"}, Doc: "sum(|x|**p)**(1 / p) over axes; 0 of nothing."},
-		{Name: "logsumexp", Attrs: []string{"axes; all where it is left out", "whether reduced axes stay with one element"}, Doc: "log(sum(exp(x))) over axes, without overflow; -inf of nothing."},
+		{Name: "p_norm", Attrs: []string{"of the norm; inf for the largest and -inf for the least magnitude, 0 for how many are not 0", "axes; all where it is left out", keepDoc}, Doc: "sum(|x|**p)**(1 / p) over axes; 0 of nothing."},
+		{Name: "logsumexp", Attrs: []string{"axes; all where it is left out", keepDoc}, Doc: "log(sum(exp(x))) over axes, without overflow; -inf of nothing."},
 		{Name: "normalize", Attrs: []string{"of the norm", "axes; all where it is left out", "the least divisor"}, Doc: "x / max(p_norm(x), epsilon) along axes."},
 		{Name: "cosine_similarity", Attrs: []string{"the axis", "the least divisor"}, Doc: "sum(x1 * x2) / max(|x1| * |x2|, eps) along an axis."},
 		{Name: "pairwise_distance", Attrs: []string{"of the norm", "what is added to differences", "whether the last axis stays with one element"}, Doc: "The p-norm of x - y + epsilon along the last axis."},
@@ -47,9 +60,14 @@ func describedCompositesNorm() []Description {
 		{Name: "batch_norm_inference", Attrs: []string{"what is added to the variance", "that of the channels"}, Doc: "(x - mean) / sqrt(variance + epsilon) * weight + bias, for a mean and a variance of each channel."},
 	}
 	list = append(list, []Description{
-		{Name: "variance", Attrs: []string{"axes; all where it is left out", "what is taken from the number of terms", "whether reduced axes stay with one element"}, Doc: "sum((x - mean(x))**2) / max(terms - correction, 0) over axes; nan of nothing."},
-		{Name: "standard_deviation", Attrs: []string{"axes; all where it is left out", "what is taken from the number of terms", "whether reduced axes stay with one element"}, Doc: "The square root of variance."},
-		{Name: "mean_without_nan", Attrs: []string{"axes; all where it is left out", "whether reduced axes stay with one element"}, Doc: "The mean over axes of the elements that are not nan; nan if there are none."},
+		{Name: "variance", Attrs: []string{"axes; all where it is left out", "what is taken from the number of terms", keepDoc}, Doc: "sum((x - mean(x))**2) / max(terms - correction, 0) over axes; nan of nothing."},
+		{Name: "standard_deviation", Attrs: []string{"axes; all where it is left out", "what is taken from the number of terms", keepDoc}, Doc: "The square root of variance."},
+		{Name: "mean_without_nan", Attrs: []string{"axes; all where it is left out", keepDoc}, Doc: "The mean over axes of the elements that are not nan; nan if there are none."},
+	}...)
+	list = append(list, []Description{
+		{Name: "batch_norm_training", Attrs: []string{"what is added to the variance", "that of the channels"}, Doc: "(x - mean) / sqrt(variance + epsilon) * weight + bias, and the mean and the variance of each channel, of all elements, that it is computed with."},
+		{Name: "moving_average", Attrs: []string{"the weight of what was"}, Doc: "running * momentum + batch * (1 - momentum)."},
+		{Name: "matrix_sums_norm", Attrs: []string{"1, -1, inf or -inf", "the axis of the rows", "that of the columns", keepDoc}, Doc: "The largest or the least sum of magnitudes of the columns or rows of matrices."},
 	}...)
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere
@@ -64,6 +82,69 @@ func describedCompositesMath() []Description {
 		{Name: "sinc", Doc: "sin(pi * x) / (pi * x), and 1 of 0."},
 		{Name: "stanh", Attrs: []string{"factor of x", "factor of the result"}, Doc: "scale_b * tanh(scale_a * x)."},
 		{Name: "hypot", Doc: "sqrt(x * x + y * y), which neither overflows nor underflows on the way."},
+		{Name: "frac", Doc: "x - trunc(x); nan for infinities."},
+		{Name: "heaviside", Doc: "0 where x < 0, y where x is 0, 1 where x > 0; 0 of nan."},
+		{Name: "ldexp", Doc: "x * 2**y; y need not be whole."},
+		{Name: "nan_to_num", Attrs: []string{"what nan becomes; an infinity is replaced in turn", "what infinity becomes; without it the largest finite number", "what minus infinity becomes; without it the least finite number"}, Doc: "x with numbers in place of nan and infinities."},
+		{Name: "isneginf", Doc: "Whether x is minus infinity."},
+		{Name: "isposinf", Doc: "Whether x is plus infinity."},
+		{Name: "isclose", Attrs: []string{relativeDoc, absoluteDoc, equalNaNDoc}, Doc: "Whether |x - y| <= atol + rtol * |y|, of every element; equal infinities are close."},
+		{Name: "allclose", Attrs: []string{relativeDoc, absoluteDoc, equalNaNDoc}, Doc: "Whether all elements are close, as of isclose; true of nothing."},
+		{Name: "equal_all", Doc: "Whether all elements are equal; true of nothing."},
+		{Name: "angle", Doc: "0 where x >= 0, pi where x < 0, nan of nan."},
+		{Name: "lcm", Doc: "The least common multiple |x / gcd(x, y) * y|; 0 if x or y is. Products wrap around."},
+		{Name: "signbit", Doc: "Whether x has a minus sign, as -0 has, and some nan."},
+		{Name: "deg2rad", Doc: "x * pi / 180."},
+		{Name: "rad2deg", Doc: "x * 180 / pi."},
+	}
+	list = append(list, []Description{
+		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor has one element."},
+		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
+	}...)
+	for i := range list {
+		list[i].Elsewhere = oraclesElsewhere
+	}
+	return list
+}
+
+func describedCompositesProduct() []Description {
+	list := []Description{
+		{Name: "dot", Doc: "sum(x * y) along the last axis, in the dtype of the products."},
+		{Name: "outer", Doc: "The products of all elements of x with all of y, of shape [elements of x, elements of y]."},
+		{Name: "cross", Attrs: []string{"that of the three elements"}, Doc: "The cross products of vectors of three elements."},
+		{Name: "addmm", Attrs: []string{"factor of input, which is not read where it is 0", "factor of the product"}, Doc: "beta * input + alpha * (x @ y)."},
+		{Name: "baddbmm", Attrs: []string{"factor of input, which is not read where it is 0", "factor of the products"}, Doc: "beta * input + alpha * (x @ y), of batches."},
+		{Name: "dist", Attrs: []string{"of the norm"}, Doc: "The p-norm of x - y over all elements."},
+		{Name: "cdist", Attrs: []string{"of the norm", "whether the Euclidean distance is computed by a product of matrices"}, Doc: "The p-norms of the differences of all rows of x [..., n, c] and all rows of y [..., m, c], of shape [..., n, m]."},
+		{Name: "trapezoid_areas", Attrs: []string{spacingDoc, "the axis"}, Doc: "(y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i]) along an axis."},
+		{Name: "trapezoid", Attrs: []string{spacingDoc, "the axis"}, Doc: "The integral of y along an axis by the trapezoidal rule."},
+		{Name: "cumulative_trapezoid", Attrs: []string{spacingDoc, "the axis"}, Doc: "The integrals of y by the trapezoidal rule from the first value along an axis to each other one."},
+		{Name: "diff", Attrs: []string{"the axis"}, Doc: "x[i + 1] - x[i] along an axis; of bools whether they differ."},
+		{Name: "bilinear", Doc: "x1[n] @ weight[k] @ x2[n] + bias[k], of shape [n, k]."},
+		{Name: "tril", Attrs: []string{diagonalDoc}, Doc: "x of the matrices in the last two axes on and below a diagonal, 0 above it."},
+		{Name: "triu", Attrs: []string{diagonalDoc}, Doc: "x of the matrices in the last two axes on and above a diagonal, 0 below it."},
+		{Name: "renorm", Attrs: []string{"of the norm", "the axis", "the largest norm"}, Doc: "x with the slices along an axis scaled down to a p-norm of at most max_norm."},
+		{Name: "linear", Doc: "x @ weight + bias."},
+		{Name: "inner", Doc: "The sums of products over the last axes; the product with an operand that has none."},
+		{Name: "kron", Doc: "Kronecker's product: blocks x[i] * y, along all axes."},
+		{Name: "trace", Attrs: []string{diagonalDoc, "that of the rows", "that of the columns"}, Doc: "The sum of the diagonal over two axes, in the dtype of x."},
+		{Name: "cov", Attrs: []string{"what is taken from the number of observations"}, Doc: "The covariance of the rows of x, whose columns may have weights, and a divisor of their own."},
+		{Name: "corrcoef", Doc: "Pearson's correlation coefficients of the rows of x."},
+		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
+		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
+	}
+	for i := range list {
+		list[i].Elsewhere = oraclesElsewhere
+	}
+	return list
+}
+
+func describedCompositesIndex() []Description {
+	list := []Description{
+		{Name: "median_along", Attrs: []string{"the axis, which stays with 1 element", "whether the smaller of two middle elements counts"}, Doc: "The middle of the elements along an axis in order, nan if any is, and its place."},
+		{Name: "median_without_nan", Attrs: []string{"the axis, which stays with 1 element", "whether the smaller of two middle elements counts"}, Doc: "The middle of the elements along an axis that are not nan, and its place, -1 where there are none."},
+		{Name: "kthvalue", Attrs: []string{"which, from 1", "the axis, which stays with 1 element"}, Doc: "The k-th smallest element along an axis, and its place."},
+		{Name: "embedding_rows", Doc: "The rows of weight that ids name, of shape [shape of ids, features]."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

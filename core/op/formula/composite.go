@@ -37,6 +37,7 @@ type composite struct {
 	domain   op.Domain // of the values that tests give all operands
 	accepts  dtype.Set // 0: Floats
 	asFirst  bool      // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
+	narrow   bool      // halves are not computed in float32: the formula moves elements, or is a product, which adds up in float32 itself
 	infer    op.Rules  // nil: of the calls
 	python   op.Python
 	onnx     string
@@ -45,7 +46,7 @@ type composite struct {
 }
 
 // All are the rows of all formulas.
-var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites)
+var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites, productComposites, indexComposites)
 
 // composites are complete rows.
 func composites(list []composite) []op.Row {
@@ -68,7 +69,7 @@ func (k *composite) row() op.Row {
 	for i := range f.in {
 		f.in[i].Domain = k.domain
 	}
-	f.asFirst = k.asFirst
+	f.asFirst, f.narrow = k.asFirst, k.narrow
 	if k.accepts == 0 {
 		k.accepts = dtype.Floats
 	}
@@ -76,7 +77,7 @@ func (k *composite) row() op.Row {
 		f.gradient = f.slope(k.gradient)
 	}
 	return op.Row{
-		ID: k.id, Name: f.name, Kind: k.kind, In: f.in, Attrs: f.attrs, Accepts: k.accepts, Infer: k.infer,
+		ID: k.id, Name: f.name, Kind: k.kind, In: f.in, Attrs: f.attrs, Out: f.out, Accepts: k.accepts, Infer: k.infer,
 		Lower: op.LowerToCalls, Calls: f.rounded, Grad: op.Grad{Rule: gradOfComposite, Reads: op.ReadsX | op.ReadsY | op.ReadsZ}, Pullback: f.pullback(k.id, k.kind),
 		Python: k.python, ONNX: k.onnx, Tolerance: k.tolerance,
 	}
@@ -85,20 +86,23 @@ func (k *composite) row() op.Row {
 // rounded is the calls of the row: those of the formula, with halves computed in float32, and rounded to at the end. Operands that
 // may be left out do not count: a loss of halves with a weight of float32 is a half.
 func (f *formula) rounded(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
+	if f.narrow {
+		return f.calls(c, in, at)
+	}
 	out := f.calls(c, widened(c, in), at)
-	if c.Err != nil {
-		return []op.Var{out}
+	if c.Err != nil || !c.TypeOf(out[0]).DType.IsFloat() {
+		return out
 	}
 	d := c.TypeOf(in[0]).DType
 	for i, v := range in {
 		if other := c.TypeOf(v).DType; !f.asFirst && !f.in[i].Optional && !c.IsNumber(v) && other != d && other.IsFloat() {
-			return []op.Var{out}
+			return out
 		}
 	}
 	if f.asFirst || d.IsFloat() && d.Size() == 2 {
-		out = c.Cast(out, d)
+		out[0] = c.Cast(out[0], d)
 	}
-	return []op.Var{out}
+	return out
 }
 
 // widened are operands in the dtype that a formula computes in: all floats as float32, or as float64 if one of them is.

@@ -134,8 +134,10 @@ var activationFormulas = []composite{
 }
 
 var (
-	functionByHand  = op.Python{Module: "nn.functional", ByHand: true}
-	functionInPlace = op.Python{Module: "nn.functional", InPlace: true}
+	functionByHand   = op.Python{Module: "nn.functional", ByHand: true}
+	methodByHand     = op.Python{Method: true, ByHand: true}
+	functionOfLinalg = op.Python{ByHand: true}
+	functionInPlace  = op.Python{Module: "nn.functional", InPlace: true}
 
 	// likeX is the rule of composites of one operand, whose result is like it.
 	likeX = op.Rules{rows.FloatOnly, rows.LikeInput}

@@ -101,7 +101,7 @@ var lossFormulas = []composite{
 	},
 	{
 		// The logarithms are at least -100, and least is the bound of the gradient's divisor.
-		id: 332, kind: op.Composed, python: op.Python{Internal: true},
+		id: 332, kind: op.Composed, python: op.Python{Internal: true, PartOf: "binary_cross_entropy"},
 		formula: `binary_cross_entropy_loss(input, label, weight?, least=1e-12, reduction="mean") =
 			same_shape(input, label)
 			loss = binary_cross_entropy(input, label, least)
@@ -167,5 +167,66 @@ var lossFormulas = []composite{
 			loss = where(kept, -(pick(input, class, 1) * weights), 0)
 			total = sum(weights)
 			reduction == "mean" ? sum(loss) / where(total == 0, 1, total) : reduced(squeeze(loss, [1]), reduction)`,
+	},
+	{
+		// Labels have 1 element along the axis of the classes, and so have the losses of "none"; with soft_label both are
+		// probabilities of all classes. The loss of a label that is ignored is 0, and without weights it counts in the mean where it
+		// is below 0, as in Paddle. A probability of 0 has no loss, not even beside the logarithm of another 0. A loss is 0 less a
+		// logarithm, because -0 would be -0.
+		id: 408, kind: op.Composed, asFirst: true, python: functionByHand,
+		formula: `cross_entropy(input, label, weight?, ignore_index=-100, reduction="mean", soft_label=false, axis=-1, use_softmax=true) =
+			classes = size(input, axis)
+			hard = whole(label)
+			kept = hard != ignore_index
+			safe = class_of(hard, kept, classes)
+			chosen = use_softmax & numel(input) > 0 ? pick(log_softmax(input, axis), safe, axis) : log(pick(input, safe, axis))
+			logarithms = use_softmax ? log_softmax(input, axis) : log(input)
+			some = where(label == 0 & logarithms == -inf, 0, logarithms)
+			loss = soft_label ? -sum(some * label, axis=[axis], keepdim=true) : where(kept, 0 - chosen, 0)
+			own = soft_label ? sum(label * along(weight, input, axis), axis=[axis], keepdim=true) : where(kept, index(weight, [safe]), 0)
+			weights = given(weight) ? own : like(kept, loss)
+			weighed = given(weight) ? loss * own : loss
+			total = sum(weights)
+			partial = given(weight) | ignore_index >= 0 & !soft_label & numel(label) > 0
+			partial & reduction == "mean" ? sum(weighed) / where(total == 0, 1, total) : reduced(weighed, reduction)`,
+	},
+	{
+		// Labels come as a 1 among zeros along the last axis.
+		id: 409, kind: op.Composed, python: functionByHand,
+		formula: `dice_loss(input, classes, epsilon=0.00001) =
+			common = sum(input * classes, axis=others(input, 0))
+			total = sum(input, axis=others(input, 0)) + sum(classes, axis=others(input, 0))
+			mean(1 - common * 2 / (total + epsilon))`,
+	},
+	{
+		id: 410, kind: op.Composed, python: functionByHand,
+		formula: `npair_loss(anchor, positive, labels, l2_reg=0.002) =
+			same = like(reshape(labels, [-1, 1]) == reshape(labels, [1, -1]), anchor)
+			target = same / sum(same, axis=[1], keepdim=true)
+			penalty = mean(sum(square(anchor), axis=[1])) + mean(sum(square(positive), axis=[1]))
+			loss = cross_entropy(matmul(anchor, positive, false, true), target, none, -100, "none", true, 1)
+			penalty * (l2_reg * 0.25) + mean(sum(target * loss, axis=[0]))`,
+	},
+	{
+		// The label's own term is margin**p, and no loss.
+		id: 411, kind: op.Composed, asFirst: true, python: functionByHand,
+		formula: `multi_margin_loss(input, label, weight?, p=1.0, margin=1.0, reduction="mean") =
+			rows = reshape(whole(label), [-1, 1])
+			safe = checked(rows, size(input, 1))
+			short = relu(input - pick(input, safe, 1) + margin)
+			loss = mean(p == 1 ? short : short ** p, axis=[1]) - margin ** p / size(input, 1)
+			reduced(given(weight) ? loss * index(weight, [reshape(safe, [-1])]) : loss, reduction)`,
+	},
+	{
+		// Labels end before the first -1 of their row. Classes that no label names are the others.
+		id: 412, kind: op.Composed, asFirst: true, python: functionByHand,
+		formula: `multi_label_margin_loss(input, label, reduction="mean") =
+			valid = cumprod(like(whole(label) != -1, whole(label)), 1)
+			safe = class_of(whole(label), valid != 0, size(input, 1))
+			named = unsqueeze(safe, [-1]) == places(input, 1) & unsqueeze(valid, [-1]) != 0
+			other = like(!any(named, axis=[1], keepdim=true), input)
+			short = relu(1 - unsqueeze(pick(input, safe, 1), [-1]) + unsqueeze(input, [1]))
+			loss = sum(short * other * like(unsqueeze(valid, [-1]), input), axis=[1, 2]) / size(input, 1)
+			reduced(loss, reduction)`,
 	},
 }

@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
 )
@@ -48,5 +49,88 @@ var mathFormulas = []composite{
 			up = where(most < low, number(most, wide ? 2.0 ** 600 : 2.0 ** 100), number(most, 1))
 			scale = where(most > high, number(most, wide ? 2.0 ** -600 : 2.0 ** -70), up)
 			root(square(x * scale) + square(y * scale)) / scale`,
+	},
+	{
+		id: 375, kind: op.Composed, accepts: dtype.Numbers, python: rows.ByHandInPlace,
+		formula: `frac(x) = x - trunc(x)`,
+	},
+	{
+		id: 376, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `heaviside(x, y) = where(x > 0, number(x, 1), where(x == 0, y, number(x, 0)))`,
+	},
+	{
+		id: 377, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `ldexp(x, y) = x * pow(2, y)`,
+	},
+	{
+		// What nan becomes is replaced in turn where it is infinite.
+		id: 378, kind: op.Composed, accepts: dtype.SetOf(dtype.Float32, dtype.Float64), python: rows.ByHandInPlace,
+		formula: `nan_to_num(x, nan=0.0, posinf=float, neginf=float) =
+			filled = where(isnan(x), nan, x)
+			below = where(filled == inf, given(posinf) ? posinf : largest(x), filled)
+			where(below == -inf, given(neginf) ? neginf : -largest(x), below)`,
+	},
+	{
+		id: 379, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `isneginf(x) = isinf(x) & x < 0`,
+	},
+	{
+		id: 380, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `isposinf(x) = isinf(x) & x > 0`,
+	},
+	{
+		// Paddle compares with 1e-15 to spare.
+		id: 381, kind: op.Composed, python: methodByHand,
+		formula: `isclose(x, y, rtol=0.00001, atol=1e-8, equal_nan=false) =
+			same_shape(x, y)
+			apart = abs(x - y)
+			allowed = abs(y) * rtol + atol
+			close = apart <= allowed | x == y | abs(apart - allowed) <= 1e-15
+			equal_nan ? close | isnan(x) & isnan(y) : close`,
+	},
+	{
+		id: 382, kind: op.Composed, python: methodByHand,
+		formula: `allclose(x, y, rtol=0.00001, atol=1e-8, equal_nan=false) = all(isclose(x, y, rtol, atol, equal_nan))`,
+	},
+	{
+		id: 383, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `equal_all(x, y) =
+			same_shape(x, y)
+			all(x == y)`,
+	},
+	{
+		id: 384, kind: op.Composed, infer: likeX, python: methodByHand,
+		formula: `angle(x) = where(isnan(x), x, where(x < 0, number(x, pi), number(x, 0)))`,
+	},
+	{
+		id: 385, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), python: rows.ByHandInPlace,
+		formula: `lcm(x, y) =
+			common = gcd(x, y)
+			abs(floor_divide(x, where(common == 0, number(common, 1), common)) * y)`,
+	},
+	{
+		// The sign of a float is that of its bits, nan included.
+		id: 386, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `signbit(x) = is_float(x) ? bits(x) < 0 : x < 0`,
+	},
+	{
+		id: 387, kind: op.Composed, infer: likeX, python: methodByHand,
+		formula: `deg2rad(x) = x * (pi / 180)`,
+	},
+	{
+		id: 388, kind: op.Composed, infer: likeX, python: methodByHand,
+		formula: `rad2deg(x) = x * (180 / pi)`,
+	},
+	{
+		// Numbers are cast to the dtype of x first: 2.7 is 2 beside integers.
+		id: 389, kind: op.Composed, accepts: dtype.All, asFirst: true, python: rows.ByHandInPlace,
+		formula: `scale(x, factor?, scale=1.0, bias=0.0, bias_after_scale=true) =
+			times = given(factor) ? shaped(like(factor, x), number(x, 0)) : number(x, scale)
+			bias_after_scale ? x * times + number(x, bias) : (x + number(x, bias)) * times`,
+	},
+	{
+		id: 390, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `nansum(x, axis=ints, dtype=dtype, keepdim=false) =
+			sum(is_float(x) ? where(isnan(x), number(x, 0), x) : x, axis, dtype, keepdim)`,
 	},
 }

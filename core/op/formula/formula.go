@@ -17,14 +17,17 @@ import (
 //		loss = near * (distance - 0.5 * near)
 //		reduced(is_huber ? loss : loss / delta, reduction)
 //
+// Several results have names, behind an arrow: f(x) -> values, indices = ..., and the last line is a list of them. Of halves
+// only the first is rounded.
+//
 // In front of the first = stand the operands, then the attributes with their defaults, which say their types: true is a bool,
-// 1 an int, 1.0 a float, "mean" a string, and ints a list that may be left out. An operand with a question mark may be left out,
+// 1 an int, 1.0 a float, "mean" a string. One that may be left out has the name of its type instead: ints, float or dtype. An operand with a question mark may be left out,
 // too. The lines behind it give names to values, which are computed where they are first used; the others are computed one after
 // the other: checks, and at last the result.
 //
 //	f(x, 1, axis=0)         a call of the row f: its operands, then its attributes by place or by name; none leaves one out
 //	f(x)[1]                 the second result of a call
-//	+ - * / **              rows add, subtract, multiply, divide and pow
+//	+ - * / ** //           rows add, subtract, multiply, divide, pow and floor_divide; + joins lists of sizes, * multiplies them
 //	< <= > >= == !=         rows of comparisons
 //	& | !                   rows logical_and, logical_or and logical_not
 //	attribute ? a : b       a or b, of which the other is not computed; also for given(x), whether an operand was given. A line may
@@ -37,8 +40,10 @@ type formula struct {
 	name     string
 	in       []op.Input
 	attrs    []op.Attr
-	asFirst  bool   // see composite
-	text     string // of the lines
+	out      []op.Output // nil: one result
+	asFirst  bool        // see composite
+	narrow   bool        // likewise
+	text     string      // of the lines
 	read     sync.Once
 	body     []line   // of text, once that was read
 	gradient *formula // of the only operand, whose operands are that and dy; nil: that of the calls
@@ -79,6 +84,11 @@ func readSignature(text string) *formula {
 	p.next()
 	f := &formula{name: p.word()}
 	p.signature(f)
+	if p.takes("->") {
+		for more := true; more; more = p.takes(",") {
+			f.out = append(f.out, op.Output{Name: p.word()})
+		}
+	}
 	p.want("=")
 	f.text = text[p.at-len(p.token):]
 	return f
@@ -126,10 +136,10 @@ func (p *formulaParser) signature(f *formula) {
 	}
 }
 
-// attrOf is an attribute of the type of its default. The word ints stands for a list that may be left out.
+// attrOf is an attribute of the type of its default, or of the type that is named instead of one.
 func attrOf(name string, e *expression) op.Attr {
-	if e.kind == isName && e.text == "ints" {
-		return op.Attr{Name: name, Type: op.IntsAttr}
+	if e.kind == isName {
+		return op.Attr{Name: name, Type: map[string]op.AttrType{"ints": op.IntsAttr, "float": op.FloatAttr, "dtype": op.DTypeAttr}[e.text]}
 	}
 	kind := op.StringAttr
 	switch e.value.Kind {
@@ -160,7 +170,7 @@ func (p *formulaParser) lines() (list []line) {
 }
 
 // levels are the operators between two operands, those that bind least first.
-var levels = [][]string{{"|"}, {"&"}, {"<=", "<", ">=", ">", "==", "!="}, {"+", "-"}, {"*", "/"}}
+var levels = [][]string{{"|"}, {"&"}, {"<=", "<", ">=", ">", "==", "!="}, {"+", "-"}, {"*", "/", "//"}}
 
 func (p *formulaParser) expression() *expression {
 	e := p.level(0)
@@ -341,7 +351,7 @@ func (p *formulaParser) next() {
 		}
 	case text[0] == '"':
 		size = 2 + strings.IndexByte(text[1:], '"')
-	case strings.HasPrefix(text, "**"), len(text) > 1 && text[1] == '=' && strings.Contains("<>=!", text[:1]):
+	case strings.HasPrefix(text, "**"), strings.HasPrefix(text, "->"), strings.HasPrefix(text, "//"), len(text) > 1 && text[1] == '=' && strings.Contains("<>=!", text[:1]):
 		size = 2
 	}
 	p.token = text[:size]

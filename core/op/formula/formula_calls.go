@@ -26,8 +26,8 @@ type evaluation struct {
 	names map[string]quantity
 }
 
-// calls makes the calls of a formula and returns its result.
-func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) op.Var {
+// calls makes the calls of a formula and returns its results.
+func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	e := evaluation{Calls: c, of: f, names: map[string]quantity{"pi": known(math.Pi), "inf": known(math.Inf(1)), "nan": known(math.NaN())}}
 	for i, decl := range f.in {
 		e.names[decl.Name] = quantity{v: in[i]}
@@ -42,10 +42,17 @@ func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) op.Var {
 			continue
 		}
 		if last = e.compute(l.value); c.Err != nil {
-			return op.NoVar
+			return nil
 		}
 	}
-	return e.variable(last)
+	if f.out == nil {
+		return []op.Var{e.variable(last)}
+	}
+	var out []op.Var
+	for _, result := range last.list {
+		out = append(out, e.variable(result))
+	}
+	return out
 }
 
 func known(f float64) quantity { return quantity{known: true, value: op.Value{Kind: op.Float, F: f}} }
@@ -124,6 +131,7 @@ var operators = map[string]struct {
 	"*":  {op.IDMultiply, func(x, y float64) float64 { return x * y }},
 	"/":  {op.IDDivide, func(x, y float64) float64 { return x / y }},
 	"**": {op.IDPow, math.Pow},
+	"//": {op.IDFloorDivide, func(x, y float64) float64 { return math.Floor(x / y) }},
 	"<":  {op.IDLessThan, nil}, "<=": {op.IDLessEqual, nil}, ">": {op.IDGreaterThan, nil}, ">=": {op.IDGreaterEqual, nil},
 	"==": {op.IDEqual, nil}, "!=": {op.IDNotEqual, nil}, "&": {op.IDLogicalAnd, nil}, "|": {op.IDLogicalOr, nil}, "!": {op.IDLogicalNot, nil},
 }
@@ -154,6 +162,9 @@ func (e *evaluation) settled(sign string, args []quantity) quantity {
 		return quantity{known: true, value: op.Value{Kind: x.Kind, I: -x.I, F: -x.F}}
 	}
 	y := args[1].value
+	if x.Kind == op.Ints && y.Kind == op.Ints {
+		return e.settledSizes(sign, x.Ints, y.Ints)
+	}
 	switch sign {
 	case "&":
 		return whether(x.I != 0 && y.I != 0)
@@ -172,11 +183,37 @@ func (e *evaluation) settled(sign string, args []quantity) quantity {
 	case ">=":
 		return whether(x.Float64() >= y.Float64())
 	}
+	if size, ok := e.unknown(x, y); ok {
+		return size
+	}
 	f := operators[sign].compute(x.Float64(), y.Float64())
 	if x.Kind == op.Int && y.Kind == op.Int && sign != "/" && f == math.Trunc(f) {
 		return quantity{known: true, value: op.Value{Kind: op.Int, I: int64(f)}}
 	}
 	return known(f)
+}
+
+// settledSizes joins two lists of sizes, or multiplies them, one by one.
+func (e *evaluation) settledSizes(sign string, x, y []int64) quantity {
+	if sign == "+" {
+		return sizes(slices.Concat(x, y))
+	}
+	products := make([]int64, len(x))
+	for i := range x {
+		products[i] = e.settled(sign, []quantity{whole(x[i]), whole(y[i])}).value.I
+	}
+	return sizes(products)
+}
+
+// unknown is what is computed with a size that is a symbol, where types alone are: another symbol.
+func (e *evaluation) unknown(x, y op.Value) (quantity, bool) {
+	for _, v := range []op.Value{x, y} {
+		if _, is := op.SymbolIn(v.I); is && v.Kind == op.Int {
+			size, ok := e.NewSize()
+			return whole(size), ok
+		}
+	}
+	return quantity{}, false
 }
 
 func equalValues(x, y op.Value) bool {

@@ -2,6 +2,8 @@ package formula
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -15,10 +17,24 @@ import (
 //	given(x)                 whether an operand or an attribute was given
 //	single(a)                a number as float32 has it: Paddle rounds some factors, whatever the dtype of the tensor
 //	size(x, axis), rank(x)   a dimension of x, and the number of them
-//	is_double(x)             whether x is float64
+//	is_bool(x), is_double(x), is_float(x)
+//	                         whether x is of bools, of float64, of any floats
+//	largest(x)               the largest finite number of the dtype of x
+//	bits(x)                  the bits of floats as integers of their size
+//	part(x, axis, from, to)  a part of an axis, where to may be none for the end
+//	at(x, axis, i)           number i along an axis, which stays with 1 element
+//	sizes(x, from, to)       the dimensions of x from one to another, where to may be none for the end
+//	aligned(x, y)            the dimensions of x behind as many ones as y has more
+//	zipped(a, b)             the numbers of two lists in turn; or of one, and a number
+//	diagonal_of(x, offset, first, second)
+//	                         the diagonals of the matrices over two axes, as the last axis
+//	checked(label, n)        labels of int64, with n, which is out of range, for negative ones
+//	wide(x)                  x as float32, or as float64 where it is
+//	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
 //	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
 //	like(x, y)               x in the dtype of y
 //	numel(x)                 how many elements x has
+//	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
 //	affine(x, w, b, axis)    x * w + b, either of which may be left out, both along an axis
@@ -28,17 +44,36 @@ import (
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
-	"affine":   affine,
+	"affine":      affine,
+	"aligned":     alignSizes,
+	"at":          numberAlong,
+	"checked":     checkLabels,
+	"diagonal_of": diagonalOf,
+	"sizes":       sizesOf,
+	"wide": func(e *evaluation, args []quantity) quantity {
+		if e.TypeOf(args[0].v).DType == dtype.Float64 {
+			return args[0]
+		}
+		return quantity{v: e.Cast(args[0].v, dtype.Float32)}
+	},
+	"zipped":   zipSizes,
 	"along":    broadcastAlong,
+	"bits":     bitsOf,
 	"class_of": classOf,
 	"given":    isGiven,
+	"is_bool":  func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
 	"is_double": func(e *evaluation, args []quantity) quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
+	"is_float":   func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"largest":    largestOf,
 	"like":       castLike,
 	"number":     numberLike,
 	"numel":      countElements,
+	"others":     otherAxes,
+	"part":       partOf,
 	"pick":       pickClass,
+	"places":     placesAlong,
 	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
 	"reduced":    reduceLoss,
 	"same_shape": checkShapes,
@@ -58,6 +93,157 @@ func (e *evaluation) refuse(format string, args ...any) quantity {
 		e.Err = status.Errorf(status.Invalid, "[%s] %s", e.of.name, fmt.Sprintf(format, args...))
 	}
 	return quantity{known: true}
+}
+
+// sizes is a list of dimensions, in which a symbol is what stands for it in an attribute.
+func sizes(list []int64) quantity {
+	return quantity{known: true, value: op.Value{Kind: op.Ints, Ints: list}}
+}
+
+func dimensions(s *shape.Shape) []int64 {
+	list := slices.Clone(s.Slice())
+	for i, d := range list {
+		if shape.IsSymbol(d) {
+			list[i] = op.SizeAttr(d)
+		}
+	}
+	return list
+}
+
+func sizesOf(e *evaluation, args []quantity) quantity {
+	s := e.Shape(args[0].v)
+	list, from, to := dimensions(&s), args[1].value.I, int64(s.Rank)
+	if args[2].value.Set() {
+		to = args[2].value.I
+	}
+	for _, end := range []*int64{&from, &to} {
+		if *end < 0 {
+			*end += int64(s.Rank)
+		}
+		*end = min(max(*end, 0), int64(s.Rank))
+	}
+	return sizes(list[from:max(from, to)])
+}
+
+func alignSizes(e *evaluation, args []quantity) quantity {
+	s, more := e.Shape(args[0].v), e.Shape(args[1].v)
+	return sizes(slices.Concat(slices.Repeat([]int64{1}, max(more.Rank-s.Rank, 0)), dimensions(&s)))
+}
+
+func zipSizes(_ *evaluation, args []quantity) quantity {
+	var list []int64
+	number := func(t quantity, i int) int64 {
+		if t.value.Kind == op.Ints {
+			return t.value.Ints[i]
+		}
+		return t.value.I
+	}
+	for i := range max(len(args[0].value.Ints), len(args[1].value.Ints)) {
+		list = append(list, number(args[0], i), number(args[1], i))
+	}
+	return sizes(list)
+}
+
+func numberAlong(e *evaluation, args []quantity) quantity {
+	place := e.Filled(&shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{1}}, op.Value{Kind: op.Int, I: args[2].value.I}, dtype.Int64)
+	return quantity{v: e.Do(op.IDGather, op.Attrs{op.GatherAxis: args[1].value}, args[0].v, place)}
+}
+
+func checkLabels(e *evaluation, args []quantity) quantity {
+	number := func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
+	label := e.Cast(args[0].v, dtype.Int64)
+	return quantity{v: e.Where(e.Do(op.IDLessThan, nil, label, number(0)), number(args[1].value.I), label)}
+}
+
+func diagonalOf(e *evaluation, args []quantity) quantity {
+	x, s := args[0].v, e.Shape(args[0].v)
+	ends := [2]int64{args[2].value.I, args[3].value.I}
+	for i := range ends {
+		if ends[i] < 0 {
+			ends[i] += int64(s.Rank)
+		}
+		if ends[i] < 0 || ends[i] >= int64(s.Rank) {
+			return e.refuse("an operand has %d axes; want one at %d", s.Rank, args[2+i].value.I)
+		}
+	}
+	if ends[0] == ends[1] {
+		return e.refuse("the axes are both %d; want two different ones", ends[0])
+	}
+	var order, lead []int64
+	for axis, d := range dimensions(&s) {
+		if int64(axis) != ends[0] && int64(axis) != ends[1] {
+			order, lead = append(order, int64(axis)), append(lead, d)
+		}
+	}
+	rows, columns, offset := s.Dims[ends[0]], s.Dims[ends[1]], args[1].value.I
+	turned := e.Do(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: append(order, ends[0], ends[1])}}, x)
+	line, known := int64(0), !shape.IsSymbol(rows) && !shape.IsSymbol(columns)
+	first, step, count := int64(0), int64(1), int64(0)
+	if known {
+		line, first, step = rows*columns, max(offset, 0)+max(-offset, 0)*columns, columns+1
+		count = max(min(rows-max(-offset, 0), columns-max(offset, 0)), 0)
+	} else if line, known = e.NewSize(); !known {
+		return e.refuse("a diagonal of unknown size")
+	}
+	flat := e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(lead, line)}}, turned)
+	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
+	end := first + (count-1)*step + 1
+	if count == 0 {
+		first, end = 0, 0
+	}
+	if shape.IsSymbol(rows) || shape.IsSymbol(columns) {
+		first, end = 1, math.MaxInt64
+	}
+	return quantity{v: e.Do(op.IDSlice, op.Attrs{op.SliceAxes: list(-1), op.SliceStarts: list(first), op.SliceEnds: list(end), op.SliceSteps: list(step)}, flat)}
+}
+
+func bitsOf(e *evaluation, args []quantity) quantity {
+	d := map[int64]dtype.DType{2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64}[e.TypeOf(args[0].v).DType.Size()]
+	return quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(d)}}, args[0].v)}
+}
+
+func largestOf(e *evaluation, args []quantity) quantity {
+	switch e.TypeOf(args[0].v).DType {
+	case dtype.Float64:
+		return known(math.MaxFloat64)
+	case dtype.Float16:
+		return known(65504)
+	case dtype.BFloat16:
+		return known(float64(math.Float32frombits(0x7f7f0000)))
+	}
+	return known(math.MaxFloat32)
+}
+
+func otherAxes(e *evaluation, args []quantity) quantity {
+	t := quantity{known: true, value: op.Value{Kind: op.Ints}}
+	rank := int64(e.TypeOf(args[0].v).Shape.Rank)
+	for axis := range rank {
+		if axis != args[1].value.I && axis != args[1].value.I+rank {
+			t.value.Ints = append(t.value.Ints, axis)
+		}
+	}
+	return t
+}
+
+func partOf(e *evaluation, args []quantity) quantity {
+	end := int64(math.MaxInt64)
+	if args[3].value.Set() {
+		end = args[3].value.I
+	}
+	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
+	return quantity{v: e.Do(op.IDSlice, op.Attrs{op.SliceAxes: list(args[1].value.I), op.SliceStarts: list(args[2].value.I), op.SliceEnds: list(end), op.SliceSteps: list(1)}, args[0].v)}
+}
+
+func placesAlong(e *evaluation, args []quantity) quantity {
+	n := sizeOf(e, args)
+	if e.Err != nil {
+		return n
+	}
+	size := n.value.I
+	if symbol, ok := op.SymbolIn(size); ok {
+		size = symbol
+	}
+	return broadcastAlong(e, []quantity{{v: e.Range(size)}, args[0], args[1]})
 }
 
 func isGiven(e *evaluation, args []quantity) quantity {

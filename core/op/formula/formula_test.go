@@ -2,6 +2,7 @@ package formula
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,7 +16,7 @@ import (
 func init() { op.Define(slices.Concat(rows.All, All)) } // as package table does, which imports this one
 
 // allFormulas are the formulas of all files composites_*.go.
-var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas}
+var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas}
 
 // texts is a calculator that writes calls down.
 type texts struct {
@@ -68,7 +69,11 @@ func written(text string, at ...op.Value) string {
 	if c.Err != nil {
 		return c.Err.Error()
 	}
-	return t.values[out]
+	var list []string
+	for _, v := range out {
+		list = append(list, t.values[v])
+	}
+	return strings.Join(list, "; ")
 }
 
 func TestFormulas(t *testing.T) {
@@ -101,6 +106,19 @@ func TestFormulas(t *testing.T) {
 		{"f(x) =\n\ta = b * x\n\tb = x + 1\n\tunused = 1 / x\n\ta - a", nil, "subtract(multiply(add(x, 1), x), multiply(add(x, 1), x))"},
 		{"f(x) = x * single(0.1)", nil, "multiply(x, 0.10000000149011612)"},
 		{"f(x) = x * size(x, -1) * rank(x) * numel(x)", nil, "multiply(multiply(multiply(x, 3), 2), 6)"},
+		{"f(x, y) -> a, b = [x + y, y]", nil, "add(x, y); y"},
+		{"f(x, y) -> a, b =\n\tz = x * 2\n\t[z, z - y]", nil, "multiply(x, 2); subtract(multiply(x, 2), y)"},
+		{"f(x, a=float) = given(a) ? x * a : x", []op.Value{{}}, "x"},
+		{"f(x, a=float) = given(a) ? x * a : x", []op.Value{half}, "multiply(x, 0.5)"},
+		{"f(x) = x // 2 * (7 // 2)", nil, "multiply(floor_divide(x, 2), 3)"},
+		{"f(x, y) = reshape(x, sizes(x, 0, -1) + sizes(y, 0, none))", nil, "reshape(x, shape=[2 3])"},
+		{"f(x, y) = reshape(x, aligned(y, x) * sizes(x, 0, none))", nil, "reshape(x, shape=[2 9])"},
+		{"f(x) = reshape(x, zipped(sizes(x, 0, none), 1))", nil, "reshape(x, shape=[2 1 3 1])"},
+		{"f(x) = sum(x, others(x, -1))", nil, "sum(x, axis=[0])"},
+		{"f(x) = part(x, -1, 1, none)", nil, "slice(x, axes=[-1], starts=[1], ends=[9223372036854775807], steps=[1])"},
+		{"f(x) = x * largest(x)", nil, "multiply(x, 3.4028234663852886e+38)"},
+		{"f(x) = diagonal_of(x, 0, 0, 0)", nil, "[f] the axes are both 0; want two different ones"},
+		{"f(x) = diagonal_of(x, 0, 0, 2)", nil, "[f] an operand has 2 axes; want one at 2"},
 		{"f(x) = x * size(x, 2)", nil, "[f] an operand has 2 axes; want one at 2"},
 		{"f(x, y) =\n\tsame_shape(x, y)\n\tx", nil, "[f] shapes are [2, 3], [3]; want one shape"},
 		{"f(x, a=\"mean\") = reduced(x, a)", []op.Value{{Kind: op.String, Ref: "most"}}, "[f] reduction is 'most'; want one of 'mean', 'sum', 'none'"},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-mps/paddle-mps/internal/checkout"
 )
 
 // The compiler of the mock of Metal, tests/fakemetal/shader*.c, called without the rest of it.
@@ -54,8 +56,7 @@ var compiler struct {
 
 // build makes the library of the compiler in the folder build/ and opens it.
 var build = sync.OnceValue(func() error {
-	_, file, _, _ := runtime.Caller(0)
-	root := filepath.Join(filepath.Dir(file), "..", "..", "..")
+	root := checkout.Root()
 	fake, out := filepath.Join(root, "tests", "fakemetal"), filepath.Join(root, "build", "libshader.so")
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return err

@@ -44,6 +44,7 @@ from .._core._convert import (
     operand,
     scalar,
     tensor,
+    value_of_attribute,
     whole,
     word,
 )
@@ -247,7 +248,9 @@ class Operator:
         last = first + len(self.operands)
         operands = self._operands(arguments[first:last], _complex.NUMBERS)
         attributes = [self._attribute(name, kind, v) for (name, kind), v in zip(self.attributes, arguments[last:])]
-        result = _complex.answer(self.name, operands, {a[0]: a[2] for a in attributes if a is not None})
+        result = _complex.answer(
+            self.name, operands, {a[0]: value_of_attribute(a) for a in attributes if a is not None}
+        )
         if result is None:
             raise error
         return assign_into(arguments[0], result) if self.lead == OUTPUT else result

@@ -131,7 +131,8 @@ def answer(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Te
         UnsupportedError: an operand has no elements, because a function is being traced.
     """
     if name in COMPOSITES:
-        return COMPOSITES[name](*operands, *(v.decode() for v in attributes.values()))
+        given = {k: v.decode() if isinstance(v, bytes) else v for k, v in attributes.items()}
+        return COMPOSITES[name](*operands, **given)
     given = dict(attributes)
     try:
         made = result_of(name, operands, attributes)
@@ -142,7 +143,8 @@ def answer(name: str, operands: Sequence[Any], attributes: dict[str, Any]) -> Te
     return made
 
 
-# Composites that Paddle computes of complex operands too, of operators that record themselves. Their attributes are words.
+# Composites that Paddle computes of complex operands too, of operators that record themselves, by the names of their rows: rows of
+# formulas take real numbers alone.
 COMPOSITES: dict[str, Callable[..., Tensor]] = {}
 
 # What records a call: (name, operands, attributes, result). The module that has the rules imports this one.

@@ -248,6 +248,12 @@ def number(name: str, value: Any) -> Any:
     raise TypeError(f"[{called(name)}] {name} is {said(value)}; want a number")
 
 
+def value_of_attribute(attribute: tuple[str, int, Any]) -> Any:
+    """The value of an attribute, which is a float again where its bits are; a text is bytes."""
+    _, kind, value = attribute
+    return struct.unpack("=d", struct.pack("=Q", value))[0] if kind == A_FLOAT else value
+
+
 FAR = 1 << 62  # an int that is nearer to 0 needs no check
 
 

@@ -5,7 +5,6 @@ A diagonal is a view: it has the stride of both axes together. What writes a dia
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -14,7 +13,7 @@ import numpy as np
 from .._arrays._array import flatten
 from .._arrays._creation import arange, filled, fit, floating, refuse, requiring, room, to_tensor, value_of, where
 from .._arrays._indexing import fill
-from .._calls import _grad, _operators, _tracing
+from .._calls import _complex, _grad, _operators, _tracing
 from .._calls._call import into, renamed
 from .._calls._inplace import in_place
 from .._core import _dtype
@@ -216,9 +215,7 @@ def trace(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str 
     x = tensor(x, "trace", "x")
     if meta(x).dtype is _dtype.bool_:
         raise UnsupportedError("[trace] x is bool; want numbers")
-    first, second = plane("trace", len(meta(x).shape), axis1, axis2)
-    added = added_up(line(x, offset, first, second), -1)
-    return added if meta(added).dtype is meta(x).dtype else _operators.cast(added, meta(x).dtype)
+    return _operators.trace(x, index("offset", offset), *plane("trace", len(meta(x).shape), axis1, axis2))
 
 
 @renamed(input="x", diagonal="offset")
@@ -288,16 +285,30 @@ def triangle(function: str, x: Any, diagonal: int, lower: bool) -> Tensor:
         ValueError: x is no tensor, or has fewer than two axes.
     """
     given = tensor(x, function, "x")
-    shape, place = meta(given).shape, meta(given).place
+    shape = meta(given).shape
     if len(shape) < 2:
         raise ValueError(f"[{function}] x has {axes_text(len(shape))}; want at least 2")
-    if math.prod(shape) == 0:
-        return _operators.assign(given)
-    rows = _operators.range(place.word, index("diagonal", diagonal), 1, shape[-2], _dtype.int64)
-    columns = _operators.range(place.word, 0, 1, shape[-1], _dtype.int64)
-    compare = _operators.greater_equal if lower else _operators.less_equal
-    kept = compare(_operators.unsqueeze(rows, [1]), columns)
-    return _operators.where(kept, given, filled((), 0, meta(given).dtype, place))
+    return (_operators.tril if lower else _operators.triu)(given, index("diagonal", diagonal))
+
+
+def complex_triangle(row: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The same of complex numbers, which rows of formulas do not take."""
+
+    def cut(x: Tensor, diagonal: int = 0) -> Tensor:
+        m = meta(x)
+        kept = row(filled(m.shape[-2:], True, _dtype.bool_, m.place), diagonal)
+        return _operators.where(kept, x, filled((), 0, m.dtype, m.place))
+
+    return cut
+
+
+def complex_trace(x: Tensor, offset: int, axis1: int, axis2: int) -> Tensor:
+    return added_up(line(x, offset, axis1, axis2), -1)
+
+
+_complex.COMPOSITES.update(
+    trace=complex_trace, tril=complex_triangle(_operators.tril), triu=complex_triangle(_operators.triu)
+)
 
 
 @renamed(input="x")

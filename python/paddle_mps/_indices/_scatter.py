@@ -137,7 +137,7 @@ def index_sample(x: Tensor, index: Tensor) -> Tensor:
     shape, wanted = meta(tensor(x, "index_sample", "x")).shape, meta(given).shape
     if len(shape) != 2 or len(wanted) != 2 or shape[0] != wanted[0]:
         raise ValueError(f"[index_sample] shapes are {list(shape)} and {list(wanted)}; want matrices of as many rows")
-    return _operators.index(x, lattice(given, 1))
+    return _operators.take_along_axis(x, given, 1)
 
 
 def lattice(index: Tensor, axis: int) -> list[Tensor]:
@@ -229,7 +229,7 @@ def take_along_axis(
         arr = stretched(arr, wanted)
     else:
         fitting("take_along_axis", arr, given, a)
-    return into(out, _operators.index(arr, lattice(given, a)))
+    return into(out, _operators.take_along_axis(arr, given, a))
 
 
 take_along_dim = take_along_axis

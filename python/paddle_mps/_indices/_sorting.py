@@ -11,7 +11,7 @@ import numpy as np
 from .._arrays import _array
 from .._arrays._array import reshaped
 from .._arrays._creation import full
-from .._calls import _grad, _operators, _tracing
+from .._calls import _grad, _operators
 from .._calls._call import into, renamed, take
 from .._core import _dtype
 from .._core._caller import axis_text
@@ -133,9 +133,16 @@ def kthvalue(
         ValueError: k is below 1 or more than the axis has, or the axis is out of range.
     """
     x, axis = tensor(x, "kthvalue", "x"), -1 if axis is None else index("axis", axis)
-    found = _operators.topk(x, index("k", k), axis, False)
-    values, places = (at(t, k - 1, axis, keepdim) for t in found)
-    return values, places
+    line = x if meta(x).shape else _operators.reshape(x, [1])
+    length = meta(line).shape[axis_of("kthvalue", axis, len(meta(line).shape))]
+    if not 1 <= index("k", k) <= length:
+        raise ValueError(f"[kthvalue] k is {k}; want 1 to the {length} elements of the axis")
+    values, places = _operators.kthvalue(line, k, axis)
+    return (
+        (values, places)
+        if keepdim and meta(x).shape
+        else (_operators.squeeze(values, axis), _operators.squeeze(places, axis))
+    )
 
 
 def at(x: Tensor, i: int, axis: int, keepdim: bool) -> Tensor:
@@ -259,21 +266,7 @@ def median(
     if not meta(line).shape[1]:
         empty = full(shape, math.nan, dtype=wide, place=meta(x).place)
         return finished(out, empty, full(shape, 0, dtype="int64", place=meta(x).place), mode, axis)
-    last = meta(line).shape[1] - 1
-    _tracing.closed("median", "where the middle is follows from half of a size", last)
-    values, places = ordered(line)
-    places = at(places, last // 2, 1, False)
-    if mode == "avg":
-        both = cast(values[:, last // 2 : (last + 1) // 2 + 1], wide)
-        values = _operators.mean(both, [1], False)
-    else:
-        values = at(values, last // 2, 1, False)
-    if meta(x).dtype.is_floating:
-        unknown = _ops.isnan(line)
-        values = where(
-            _ops.any(unknown, axis=1), full([1], math.nan, dtype=meta(values).dtype, place=meta(x).place), values
-        )
-        places = where(_ops.any(unknown, axis=1), _ops.argmax(cast(unknown, "int32"), axis=1), places)
+    values, places = _operators.median_along(line, 1, mode == "min")
     return finished(out, reshaped(values, shape), reshaped(places, shape), mode, axis)
 
 
@@ -311,15 +304,12 @@ def nanmedian(
     if not meta(line).numel:
         empty = full(shape, math.nan if meta(x).dtype.is_floating else 0, dtype=meta(x).dtype, place=place)
         return finished(None, empty, full(shape, -1, dtype="int64", place=place), mode, axis)
-    values, places = ordered(line)
-    n = counts_of(line)
-    low = where(n > 0, n - 1, n) // 2
-    found = picked(values, low)
-    if mode == "avg":
-        both = _array.stack([found, picked(values, n // 2)], 0)
-        found = _operators.mean(both, [0], False)
-    where_from = where(n > 0, picked(places, low), full([1], -1, dtype="int64", place=place))
-    return finished(None, reshaped(found, shape), reshaped(where_from, shape), mode, axis)
+    if not meta(x).dtype.is_floating:
+        values, places = _operators.median_along(line, 1, mode == "min")
+        values = _operators.cast(values, meta(x).dtype)
+    else:
+        values, places = _operators.median_without_nan(line, 1, mode == "min")
+    return finished(None, reshaped(values, shape), reshaped(places, shape), mode, axis)
 
 
 def counts_of(line: Tensor) -> Tensor:

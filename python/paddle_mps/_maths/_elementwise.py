@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
-from .._arrays._array import bits
 from .._arrays._creation import full_0d
-from .._calls import _complex, _grad, _operators, _tracing
+from .._calls import _complex, _grad, _operators
 from .._calls._call import into, renamed, take
 from .._calls._inplace import in_place
 from .._calls._precision import fractional
 from .._core._convert import REQUIRED, chosen, described, listed, numeric, one_number, real, scalar, tensor
-from .._core._dtype import DType, bool_, float16, float32, float64, int16, int32, int64
+from .._core._dtype import DType, bool_, float16, float32, float64, int32, int64
 from .._core._errors import TracingError, UnsupportedError, outside_of_programs
 from .._core._objects import Tensor, blank, memory, meta
 from .._core._place import CPU
@@ -97,8 +96,7 @@ def frac(x: Tensor, name: str | None = None, *, out: Tensor | None = None) -> Te
         TypeError: x has another dtype.
         ValueError: x is no tensor.
     """
-    x = of_dtypes(x, "frac", int32, int64, float16, float32, float64)
-    return into(out, x - _operators.trunc(x))
+    return into(out, _operators.frac(of_dtypes(x, "frac", int32, int64, float16, float32, float64)))
 
 
 def sgn(x: Tensor, name: str | None = None) -> Tensor:
@@ -119,12 +117,7 @@ def signbit(x: Tensor, name: str | None = None) -> Tensor:
     Raises:
         TypeError: x is no tensor.
     """
-    dtype = meta(of_tensor(x, "signbit")).dtype
-    if dtype.is_floating:  # the sign of a float is that of its bits as an integer, nan included
-        whole = {2: int16, 4: int32, 8: int64}[dtype.itemsize]
-        x = _operators.bitcast(x, whole) if _tracing.active() else bits(x, whole)
-    result: Tensor = x < 0
-    return result
+    return _operators.signbit(of_tensor(x, "signbit"))
 
 
 def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -137,8 +130,7 @@ def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         ValueError: x or y is no tensor, the dtypes differ, or the shapes do not broadcast.
     """
     alike(x, y, "heaviside")
-    at_most_zero = _operators.where(x == 0, y, full_0d(x, 0))
-    return _operators.where(x > 0, full_0d(x, 1), at_most_zero)
+    return _operators.heaviside(x, y)
 
 
 def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -154,8 +146,7 @@ def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         if kind.is_complex:
             raise UnsupportedError(f"[ldexp] {name} is {kind.name}; want real numbers")
     dtype = float64 if float64 in operands else float32
-    power = _operators.pow_expression(2.0, _operators.cast(y, dtype))
-    return _operators.multiply(_operators.cast(x, dtype), power)
+    return _operators.ldexp(_operators.cast(x, dtype), _operators.cast(y, dtype))
 
 
 def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -261,10 +252,8 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str |
         ValueError: x is no tensor.
     """
     real("stanh", "scale_a", scale_a), real("stanh", "scale_b", scale_b)
-    if described(x, "stanh", "x").dtype.is_complex:
-        result: Tensor = scale_b * _operators.tanh(scale_a * x)
-        return result
-    return _operators.stanh(floats(x, "stanh"), scale_a, scale_b)
+    whole = not described(x, "stanh", "x").dtype.is_complex and not meta(x).dtype.is_floating
+    return _operators.stanh(fractional(x) if whole else x, scale_a, scale_b)
 
 
 def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
@@ -273,7 +262,8 @@ def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
     Raises:
         ValueError: x is no tensor.
     """
-    return converted(tensor(x, "deg2rad", "x"), math.pi / 180)
+    x = angles(tensor(x, "deg2rad", "x"))
+    return _operators.deg2rad(x) if meta(x).dtype.is_floating else scale(x, math.pi / 180)
 
 
 def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
@@ -282,15 +272,15 @@ def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
     Raises:
         ValueError: x is no tensor.
     """
-    return converted(tensor(x, "rad2deg", "x"), 180 / math.pi)
+    x = angles(tensor(x, "rad2deg", "x"))
+    return _operators.rad2deg(x) if meta(x).dtype.is_floating else scale(x, 180 / math.pi)
 
 
-def converted(x: Tensor, factor: float) -> Tensor:
-    """A product, as the functions of angles make it."""
-    return scale(_operators.cast(x, float32) if meta(x).dtype in (int32, int64) else x, factor)
+def angles(x: Tensor) -> Tensor:
+    """Large integers as float32."""
+    return _operators.cast(x, float32) if meta(x).dtype in (int32, int64) else x
 
 
-@in_single
 def scale(
     x: Tensor,
     scale: float | Tensor = 1.0,
@@ -313,25 +303,22 @@ def scale(
     """
     if act not in (None, "relu", "sigmoid", "tanh"):
         raise ValueError(f"[scale] act is {act!r}; want None, 'relu', 'sigmoid' or 'tanh'")
-    factor, summand = number_like(x, "scale", scale), number_like(x, "bias", bias)
-    if bias_after_scale:
-        result = _operators.add(_operators.multiply(x, factor), summand)
+    tensor(x, "scale", "x")
+    if isinstance(scale, Tensor):
+        if meta(scale).numel != 1:
+            raise ValueError(f"[scale] scale has {meta(scale).numel} elements; want one")
+        result = _operators.scale(x, scale, 1.0, number_of("bias", bias), bias_after_scale)
     else:
-        result = _operators.multiply(_operators.add(x, summand), factor)
+        result = _operators.scale(x, None, number_of("scale", scale), number_of("bias", bias), bias_after_scale)
     if act is None:
         return result
     activation: Callable[[Tensor], Tensor] = getattr(_operators, act)
     return activation(result)
 
 
-def number_like(x: Tensor, name: str, value: Any) -> Tensor:
-    """A number, or a tensor of one element, as a 0-d tensor of the dtype of x."""
-    if isinstance(value, Tensor):
-        if meta(value).numel != 1:
-            raise ValueError(f"[scale] {name} has {meta(value).numel} elements; want one")
-        return _operators.cast(value, meta(x).dtype).reshape([])
-    numeric("scale", name, value)
-    return full_0d(x, value != 0 if meta(x).dtype is bool_ else value)
+def number_of(name: str, value: Any) -> float:
+    """An argument of `scale`; a tensor of one element is read."""
+    return one_number(value, "scale", name) if isinstance(value, Tensor) else float(numeric("scale", name, value))
 
 
 def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
@@ -411,9 +398,7 @@ def nan_to_num(
     for value in (nan, above, below):
         if math.isfinite(value) and abs(value) > largest:
             raise ValueError(f"[nan_to_num] got {value}; want a number that {dtype.name} holds")
-    x = _operators.where(_operators.isnan(x), full_0d(x, nan), x)
-    x = _operators.where(x == math.inf, full_0d(x, above), x)
-    return _operators.where(x == -math.inf, full_0d(x, below), x)
+    return _operators.nan_to_num(x, nan, above, below)
 
 
 def isneginf(x: Tensor, name: str | None = None) -> Tensor:
@@ -422,7 +407,7 @@ def isneginf(x: Tensor, name: str | None = None) -> Tensor:
     Raises:
         TypeError: x is no tensor.
     """
-    return _operators.logical_and(_operators.isinf(of_tensor(x, "isneginf")), x < 0)
+    return _operators.isneginf(of_tensor(x, "isneginf"))
 
 
 def isposinf(x: Tensor, name: str | None = None) -> Tensor:
@@ -431,7 +416,7 @@ def isposinf(x: Tensor, name: str | None = None) -> Tensor:
     Raises:
         TypeError: x is no tensor.
     """
-    return _operators.logical_and(_operators.isinf(of_tensor(x, "isposinf")), x > 0)
+    return _operators.isposinf(of_tensor(x, "isposinf"))
 
 
 def isreal(x: Tensor, name: str | None = None) -> Tensor:
@@ -447,6 +432,45 @@ def isreal(x: Tensor, name: str | None = None) -> Tensor:
         except TracingError:
             raise outside_of_programs("isreal") from None
     return _operators.full(known.place.word, known.shape, True, bool_)
+
+
+# The same of complex numbers: distances are those in the plane.
+
+
+def complex_stanh(x: Tensor, scale_a: float, scale_b: float) -> Tensor:
+    result: Tensor = scale_b * _operators.tanh(scale_a * x)
+    return result
+
+
+def complex_hypot(x: Tensor, y: Tensor) -> Tensor:
+    return _grad.root(_operators.square(x) + _operators.square(y))
+
+
+def complex_scale(x: Any, factor: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: Any = True) -> Tensor:
+    times = scale if factor is None else factor.reshape([])
+    result: Tensor = x * times + bias if bias_after_scale else (x + bias) * times
+    return result
+
+
+def complex_isclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: Any) -> Tensor:
+    apart, allowed = _operators.abs(x - y), _operators.abs(y) * rtol + atol
+    close = (apart <= allowed) | (x == y) | (_operators.abs(apart - allowed) <= 1e-15)
+    result: Tensor = close | (_operators.isnan(x) & _operators.isnan(y)) if equal_nan else close
+    return result
+
+
+def complex_allclose(x: Any, y: Any, rtol: float, atol: float, equal_nan: Any) -> Tensor:
+    return _operators.all(complex_isclose(x, y, rtol, atol, equal_nan))
+
+
+def complex_equal_all(x: Any, y: Any) -> Tensor:
+    return _operators.all(x == y)
+
+
+_complex.COMPOSITES.update(
+    stanh=complex_stanh, hypot=complex_hypot, scale=complex_scale,
+    isclose=complex_isclose, allclose=complex_allclose, equal_all=complex_equal_all,
+)  # fmt: skip
 
 
 @renamed(input="x", other="y")
@@ -467,11 +491,12 @@ def isclose(
         RuntimeError: the shapes differ.
         ValueError: x or y is no tensor, the dtypes differ, or a tolerance is no float.
     """
-    return near(x, y, rtol, atol, equal_nan, "isclose")
+    x, y = comparable(x, y, rtol, atol, "isclose")
+    return _operators.isclose(x, y, rtol, atol, equal_nan)
 
 
-def near(x: Tensor, y: Tensor, rtol: float, atol: float, equal_nan: bool, name: str) -> Tensor:
-    """`isclose` under the name of the function that was called."""
+def comparable(x: Tensor, y: Tensor, rtol: float, atol: float, name: str) -> tuple[Tensor, Tensor]:
+    """Operands of `isclose`, in the dtype in which they are compared, under the name of the function that was called."""
     first, second = meta(tensor(x, name, "x")), meta(tensor(y, name, "y"))
     if first.shape != second.shape:
         raise RuntimeError(f"[{name}] x is {list(first.shape)} and y {list(second.shape)}; want one shape")
@@ -482,10 +507,7 @@ def near(x: Tensor, y: Tensor, rtol: float, atol: float, equal_nan: bool, name: 
     if not (first.dtype.is_floating or first.dtype.is_complex) or first.dtype.itemsize == 2:
         exact = float64 if first.place.kind == CPU and not first.dtype.is_floating else float32
         x, y = _operators.cast(x, exact), _operators.cast(y, exact)
-    apart, allowed = _operators.abs(x - y), _operators.abs(y) * rtol + atol
-    close = (apart <= allowed) | (x == y) | (_operators.abs(apart - allowed) <= 1e-15)
-    result: Tensor = close | (_operators.isnan(x) & _operators.isnan(y)) if equal_nan else close
-    return result
+    return x, y
 
 
 def allclose(
@@ -502,7 +524,8 @@ def allclose(
         RuntimeError: the shapes differ.
         ValueError: x or y is no tensor, the dtypes differ, or a tolerance is no float.
     """
-    return _operators.all(near(x, y, rtol, atol, equal_nan, "allclose"))
+    x, y = comparable(x, y, rtol, atol, "allclose")
+    return _operators.allclose(x, y, rtol, atol, equal_nan)
 
 
 def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -515,7 +538,7 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     if known.shape != other.shape:
         return _operators.full(known.place.word, (), False, bool_)
     alike(x, y, "equal_all")
-    return _operators.all(x == y)
+    return _operators.equal_all(x, y)
 
 
 def of_complex(name: str, x: Tensor) -> Tensor:
@@ -534,11 +557,7 @@ def angle(x: Tensor, name: str | None = None) -> Tensor:
         UnsupportedError: x is neither floating-point nor complex.
         ValueError: x is no tensor.
     """
-    if meta(tensor(x, "angle", "x")).dtype.is_complex:
-        return of_complex("angle", x)
-    x = of_floats(x, "angle")
-    side = _operators.where(x < 0, full_0d(x, math.pi), full_0d(x, 0))
-    return _operators.where(_operators.isnan(x), x, side)
+    return _operators.angle(tensor(x, "angle", "x"))
 
 
 def conj(x: Tensor, name: str | None = None) -> Tensor:
@@ -589,8 +608,11 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         ValueError: the shapes do not broadcast.
     """
     first, second = meta(of_tensor(x, "hypot")).dtype, meta(of_tensor(y, "hypot", "y")).dtype
-    if first.is_complex or first.is_floating is not second.is_floating:
-        return _grad.root(_operators.square(x) + _operators.square(y))
+    if first.is_complex or second.is_complex:
+        return _operators.hypot(x, y)
+    if first.is_floating is not second.is_floating:
+        sum_dtype = meta(_operators.add(x, y)).dtype  # which is a TypeError where the dtypes do not promote to one
+        x, y = _operators.cast(x, sum_dtype), _operators.cast(y, sum_dtype)
     return _operators.hypot(floats(x, "hypot"), floats(y, "hypot"))
 
 
@@ -671,9 +693,7 @@ def lcm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         ValueError: x or y is no tensor, or the shapes do not broadcast.
         UnsupportedError: the tensors are not int32 or int64.
     """
-    common = _operators.gcd(tensor(x, "lcm", "x"), tensor(y, "lcm", "y"))
-    safe = _operators.where(common == 0, full_0d(common, 1), common)
-    return _operators.abs(_operators.multiply(_operators.floor_divide(x, safe), y))
+    return _operators.lcm(tensor(x, "lcm", "x"), tensor(y, "lcm", "y"))
 
 
 def true_divide(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:

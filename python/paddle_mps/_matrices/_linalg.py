@@ -95,25 +95,16 @@ def cov(
     if not rowvar and meta(rows).shape[0] != 1:
         rows = transpose(rows, [1, 0])
     observations = meta(rows).shape[1]
-    weights, total, divisor = weighting(rows, observations, ddof, fweights, aweights)
-    if weights is None:
-        centred = _operators.subtract(rows, _operators.mean(rows, 1, True))
-        weighted = centred
-    else:
-        average = _operators.sum(_operators.multiply(rows, weights), 1, None, True) / total
-        centred = _operators.subtract(rows, average)
-        weighted = _operators.multiply(centred, weights)
-    least = _operators.clip(divisor, 0.0, None) if isinstance(divisor, Tensor) else max(divisor, 0.0)
-    found = _operators.divide(_operators.matmul(centred, weighted, False, True), least)
-    return rounded(_operators.squeeze(found, None), x)
+    weights, divisor = weighting(rows, observations, ddof, fweights, aweights)
+    return rounded(_operators.squeeze(_operators.cov(rows, weights, divisor, float(ddof)), None), x)
 
 
 def weighting(
     rows: Tensor, observations: int, ddof: bool, fweights: Tensor | None, aweights: Tensor | None
-) -> tuple[Tensor | None, Tensor | float, Tensor | float]:
-    """The weights of the observations, None for 1; their sum; and what the sum of products is divided by."""
+) -> tuple[Tensor | None, Tensor | None]:
+    """The weights of the observations, None for 1, and what the sum of products is divided by."""
     if fweights is None and aweights is None:
-        return None, observations, observations - float(ddof)
+        return None, None
     dtype = meta(rows).dtype
     weights: Tensor | None = None
     for label, given in (("fweights", fweights), ("aweights", aweights)):
@@ -127,8 +118,8 @@ def weighting(
     if float(total) == 0:
         raise ValueError("[cov] the sum of the weights is 0; want one above 0")
     if ddof and aweights is not None:
-        return weights, total, total - (weights * _operators.cast(aweights, dtype)).sum() / total
-    return weights, total, total - float(ddof)
+        return weights, total - (weights * _operators.cast(aweights, dtype)).sum() / total
+    return weights, total - float(ddof)
 
 
 def check_weights(label: str, weights: Tensor, observations: int) -> None:
@@ -158,16 +149,14 @@ def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
     shape = meta(tensor(x, "corrcoef", "x")).shape
     if len(shape) not in (1, 2):
         raise ValueError(f"[corrcoef] x has {dimensions_text(len(shape))}; want 1 or 2")
-    c = cov(working(x), rowvar)
-    n = len(meta(c).shape)
-    if n == 0:
-        return rounded(_operators.divide(c, c), x)
-    count = meta(c).shape[0]
-    variances = _operators.slice(_operators.reshape(c, [-1]), [0], [0], [count * count], [count + 1])
-    deviations = _operators.sqrt(variances)
-    scaled = _operators.divide(c, _operators.unsqueeze(deviations, 1))
-    scaled = _operators.divide(scaled, _operators.unsqueeze(deviations, 0))
-    return rounded(_operators.clip(scaled, -1.0, 1.0), x)
+    if meta(x).dtype.is_complex:
+        raise UnsupportedError(f"[corrcoef] x is {meta(x).dtype.name}; want a floating-point dtype")
+    if not meta(x).dtype.is_floating:
+        raise TypeError(f"[corrcoef] x is {meta(x).dtype.name}; want a floating-point dtype")
+    rows = _operators.unsqueeze(x, 0) if len(shape) == 1 else x
+    if not rowvar and meta(rows).shape[0] != 1:
+        rows = transpose(rows, [1, 0])
+    return _operators.squeeze(_operators.corrcoef(rows), None)
 
 
 def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:

@@ -7,17 +7,16 @@ precision is computed in float32 and rounded once.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._arrays._array import reshaped, stack, unbind
 from .._arrays._array import slice as cut
-from .._calls import _grad, _operators
+from .._calls import _complex, _grad, _operators
 from .._calls._call import into, mixed, renamed
 from .._calls._inplace import in_place
 from .._calls._precision import fractional, rounded, working
-from .._core import _dtype
 from .._core._caller import dimensions_text
 from .._core._convert import axis_of, index, numeric, of_one_dtype, one_number, said, scalar, tensor
 from .._core._errors import errors_of
@@ -92,8 +91,7 @@ def dot(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None = N
     of_one_dtype("dot", x, y)
     if shapes[0] != shapes[1] or len(shapes[0]) not in (1, 2):
         raise RuntimeError(f"[dot] shapes are {list(shapes[0])} and {list(shapes[1])}; want two of [n] or [m, n]")
-    product = _operators.multiply(working(x), working(y))
-    return into(out, rounded(_operators.sum(product, -1, meta(product).dtype), x))
+    return into(out, _operators.dot(x, y))
 
 
 def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -109,8 +107,7 @@ def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     if not left or not right or left[-1] != right[-1]:
         raise ValueError(f"[inner] shapes are {list(left)} and {list(right)}; want last axes of one length")
     of_one_dtype("inner", x, y)
-    rows, columns = reshaped(x, [math.prod(left[:-1]), left[-1]]), reshaped(y, [math.prod(right[:-1]), right[-1]])
-    return reshaped(_operators.matmul(rows, columns, False, True), [*left[:-1], *right[:-1]])
+    return _operators.inner(x, y)
 
 
 @renamed(input="x", vec2="y")
@@ -125,7 +122,7 @@ def outer(x: Tensor, y: Tensor, name: str | None = None, *, out: Tensor | None =
         TypeError: the dtypes do not promote to one.
     """
     x, y = tensor(x, "outer", "x"), tensor(y, "outer", "y")
-    return into(out, _operators.multiply(reshaped(x, [meta(x).numel, 1]), reshaped(y, [1, meta(y).numel])))
+    return into(out, _operators.outer(x, y))
 
 
 ger = outer
@@ -154,9 +151,7 @@ def cross(x: Tensor, y: Tensor, axis: int | None = 9, name: str | None = None) -
     axis = axis_of("cross", axis, len(shape), IndexError)
     if shape[axis] != 3:
         raise ValueError(f"[cross] axis {axis} has length {shape[axis]}; want 3")
-    a, b = unbind(working(x), axis), unbind(working(y), axis)
-    parts = [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
-    return rounded(stack(parts, axis), x)
+    return _operators.cross(x, y, axis)
 
 
 def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -165,13 +160,8 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     Raises:
         ValueError: an operand is no tensor, or dtypes differ.
     """
-    left, right = meta(tensor(x, "kron", "x")).shape, meta(tensor(y, "kron", "y")).shape
-    of_one_dtype("kron", x, y)
-    rank = max(len(left), len(right))
-    left, right = (1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right
-    blocks = reshaped(x, [d for n in left for d in (n, 1)])
-    within = reshaped(y, [d for n in right for d in (1, n)])
-    return reshaped(_operators.multiply(blocks, within), [n * m for n, m in zip(left, right)])
+    of_one_dtype("kron", tensor(x, "kron", "x"), tensor(y, "kron", "y"))
+    return _operators.kron(x, y)
 
 
 def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
@@ -281,13 +271,11 @@ def product_plus(name: str, input: Tensor, x: Tensor, y: Tensor, beta: float, al
     aligned = shape[rank - len(added) :] if len(added) <= rank else []
     if len(added) not in ((1, 2) if rank == 2 else (3,)) or any(n not in (1, m) for n, m in zip(added, aligned)):
         raise ValueError(f"[{name}] input has shape {list(added)}; want one that broadcasts to {shape}")
-    product = _operators.matmul(working(x), working(y))
-    product = times(product, alpha)
-    if beta:
-        product = _operators.add(product, times(working(input), beta))
-    else:
-        product = _grad.regardless(product, working(input))
-    return rounded(product, input)
+    if meta(input).dtype.is_floating:
+        row = _operators.addmm if rank == 2 else _operators.baddbmm
+        return row(input, x, y, float(one_number(beta, name, "beta")), float(one_number(alpha, name, "alpha")))
+    product = times(_operators.matmul(x, y), alpha)
+    return _operators.add(product, times(input, beta)) if beta else _grad.regardless(product, input)
 
 
 def times(x: Tensor, factor: float) -> Tensor:
@@ -364,21 +352,9 @@ def cdist(
     if not p >= 0:
         raise AssertionError(f"[cdist] p is {p}; want a number from 0")
     a, b = (v if meta(v).dtype.is_complex else fractional(v) for v in (x, y))
-    complex_rows = meta(a).dtype.is_complex or meta(b).dtype.is_complex
     many = left[-2] > MANY_ROWS or right[-2] > MANY_ROWS
-    if p == 2 and not complex_rows and (compute_mode == MODES[1] or (many and compute_mode == MODES[0])):
-        return rounded(euclidean(a, b), x)
-    between = _operators.subtract(_operators.unsqueeze(a, -2), _operators.unsqueeze(b, -3))
-    return rounded(_operators.p_norm(magnitudes(between), float(p), -1, False), x)
-
-
-def euclidean(x: Tensor, y: Tensor) -> Tensor:
-    """The distances of all rows from x**2 + y**2 - 2 * x * y."""
-    lengths_x = _operators.sum(_operators.square(x), -1, None, True)
-    lengths_y = _operators.unsqueeze(_operators.sum(_operators.square(y), -1), -2)
-    products = _operators.matmul(x, y, False, True)
-    squares = _operators.add(_operators.add(_operators.multiply_expression(products, -2.0), lengths_y), lengths_x)
-    return _grad.root(_operators.clip(squares, 0.0, None))
+    by_product = p == 2 and (compute_mode == MODES[1] or (many and compute_mode == MODES[0]))
+    return rounded(_operators.cdist(a, b, p, by_product), x)
 
 
 def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
@@ -404,12 +380,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
         ValueError: x or y is no tensor, dtypes differ, or the shapes do not broadcast.
     """
     of_one_dtype("dist", tensor(x, "dist", "x"), tensor(y, "dist", "y"))
-    return rounded(
-        _operators.p_norm(
-            _operators.subtract(fractional(x), fractional(y)), float(one_number(p, "dist", "p")), None, False
-        ),
-        x,
-    )
+    return rounded(_operators.dist(fractional(x), fractional(y), float(one_number(p, "dist", "p"))), x)
 
 
 def trapezoid(
@@ -426,7 +397,7 @@ def trapezoid(
         TypeError: the values are no floats.
         IndexError: the axis is out of range.
     """
-    return rounded(_operators.sum(trapezoids("trapezoid", y, x, dx, axis), axis), y)
+    return _operators.trapezoid(*places_of("trapezoid", y, x, dx, axis))
 
 
 def cumulative_trapezoid(
@@ -445,35 +416,21 @@ def cumulative_trapezoid(
         TypeError: the values are no floats.
         IndexError: the axis is out of range.
     """
-    return rounded(_operators.cumsum(trapezoids("cumulative_trapezoid", y, x, dx, axis), axis), y)
+    return _operators.cumulative_trapezoid(*places_of("cumulative_trapezoid", y, x, dx, axis))
 
 
-def trapezoids(name: str, y: Tensor, x: Tensor | None, dx: Any, axis: int) -> Tensor:
-    """The areas below y between neighbours on an axis."""
+def places_of(name: str, y: Tensor, x: Tensor | None, dx: Any, axis: int) -> tuple[Any, ...]:
+    """The operands and attributes of `trapezoid`."""
     if x is not None and dx is not None:
         raise ValueError(f"[{name}] got x and dx; want one of them")
     shape = meta(tensor(y, name, "y")).shape
     for given in (y,) if x is None else (y, tensor(x, name, "x")):
         if not meta(given).dtype.is_floating:
             raise TypeError(f"[{name}] the dtype is {meta(given).dtype.name}; want a floating-point dtype")
-    wide, at = working(y), axis_of(name, axis, len(shape), IndexError)
-    front, back = neighbours(wide, at)
-    sums = _operators.add(back, front)
-    width: Any = 1.0 if dx is None else dx if isinstance(dx, Tensor) else numeric(name, "dx", dx)
-    if x is not None:
-        start, end = neighbours(working(x), at if len(meta(x).shape) == len(shape) else 0)
-        width = _operators.subtract(end, start)
-        if len(meta(width).shape) == 1 and len(shape) > 1:
-            width = _operators.reshape(width, [-1] + [1] * (len(shape) - 1 - at)) if meta(width).numel else width
-    if isinstance(width, Tensor):
-        return times(_operators.multiply(sums, width), 0.5)
-    return times(sums, width / 2)
-
-
-def neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """All indices of an axis but the last, and all but the first."""
-    n = meta(x).shape[axis]
-    return cut(x, [axis], [0], [max(n - 1, 0)]), cut(x, [axis], [1], [max(n, 1)])
+    at = axis_of(name, axis, len(shape), IndexError)
+    if isinstance(dx, Tensor):
+        return y, x, dx, 1.0, at
+    return y, x, None, 1.0 if dx is None else float(numeric(name, "dx", dx)), at
 
 
 @renamed(input="x", dim="axis")
@@ -502,11 +459,61 @@ def diff(
     axis = axis_of("diff", axis, len(meta(tensor(x, "diff", "x")).shape), IndexError)
     parts = [part for part in (prepend, x, append) if part is not None]
     joined = _operators.concat(parts, axis) if len(parts) > 1 else x
-    subtract: Callable[..., Tensor] = _operators.not_equal if meta(x).dtype is _dtype.bool_ else _operators.subtract
     for _ in range(min(n, max(meta(joined).shape[axis], 1))):  # by then nothing is left, and n may be any number
-        front, back = neighbours(joined, axis)
-        joined = subtract(back, front)
+        joined = _operators.diff(joined, axis)
     return into(out, joined)
+
+
+# The same of complex numbers, which rows of formulas do not take.
+
+
+def complex_dot(x: Tensor, y: Tensor) -> Tensor:
+    return _operators.sum(_operators.multiply(x, y), -1)
+
+
+def complex_outer(x: Tensor, y: Tensor) -> Tensor:
+    return _operators.multiply(reshaped(x, [meta(x).numel, 1]), reshaped(y, [1, meta(y).numel]))
+
+
+def complex_inner(x: Tensor, y: Tensor) -> Tensor:
+    left, right = meta(x).shape, meta(y).shape
+    rows, columns = reshaped(x, [math.prod(left[:-1]), left[-1]]), reshaped(y, [math.prod(right[:-1]), right[-1]])
+    return reshaped(_operators.matmul(rows, columns, False, True), [*left[:-1], *right[:-1]])
+
+
+def complex_kron(x: Tensor, y: Tensor) -> Tensor:
+    left, right = meta(x).shape, meta(y).shape
+    rank = max(len(left), len(right))
+    left, right = (1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right
+    blocks = reshaped(x, [d for n in left for d in (n, 1)])
+    within = reshaped(y, [d for n in right for d in (1, n)])
+    return reshaped(_operators.multiply(blocks, within), [n * m for n, m in zip(left, right)])
+
+
+def complex_cross(x: Tensor, y: Tensor, axis: int) -> Tensor:
+    a, b = unbind(x, axis), unbind(y, axis)
+    return stack([a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)], axis)
+
+
+def complex_cdist(x: Tensor, y: Tensor, p: float, by_product: Any) -> Tensor:
+    between = _operators.subtract(_operators.unsqueeze(x, -2), _operators.unsqueeze(y, -3))
+    return _operators.p_norm(magnitudes(between), p, -1, False)
+
+
+def complex_diff(x: Tensor, axis: int) -> Tensor:
+    n = meta(x).shape[axis]
+    return _operators.subtract(cut(x, [axis], [1], [max(n, 1)]), cut(x, [axis], [0], [max(n - 1, 0)]))
+
+
+_complex.COMPOSITES.update(
+    dot=complex_dot,
+    inner=complex_inner,
+    kron=complex_kron,
+    outer=complex_outer,
+    cross=complex_cross,
+    cdist=complex_cdist,
+    diff=complex_diff,
+)
 
 
 class ProductMethods:

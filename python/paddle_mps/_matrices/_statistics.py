@@ -11,7 +11,6 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from .._arrays._array import reshaped
-from .._arrays._creation import full_0d
 from .._calls import _grad, _operators, _tracing
 from .._calls._call import into, renamed
 from .._calls._inplace import in_place
@@ -190,14 +189,7 @@ def nansum(
         total = _operators.sum(x, axis, dtype, keepdim)
         if not described.dtype.is_floating or not _tracing.found(_operators.isnan(total)):
             return total
-    return _operators.sum(without_nan(x), axis, dtype, keepdim)
-
-
-def without_nan(x: Tensor) -> Tensor:
-    """x with 0 for nan."""
-    if not meta(x).dtype.is_floating:
-        return x
-    return _operators.where(_operators.isnan(x), full_0d(x, 0), x)
+    return _operators.nansum(x, axis, dtype, keepdim)
 
 
 def nanmean(x: Tensor, axis: Ints | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:
@@ -322,10 +314,7 @@ def matrix_norm(
         return rounded(singular_norm(wide, p, rows, columns, keepdim), x)
     if not isinstance(p, (int, float)) or p not in (1, -1, math.inf, -math.inf):
         raise ValueError(f"[matrix_norm] p is {p!r}; want 'fro', 'nuc', 1, -1, 2, -2, inf or -inf")
-    summed, compared = (rows, columns) if abs(p) == 1 else (columns, rows)
-    sums = _operators.sum(_operators.abs(wide), summed, None, True)
-    result = (_operators.max if p > 0 else _operators.min)(sums, compared, True)
-    return rounded(result if keepdim else _operators.squeeze(result, (rows, columns)), x)
+    return rounded(_operators.matrix_sums_norm(wide, float(p), rows, columns, keepdim), x)
 
 
 def singular_norm(x: Tensor, p: Any, rows: int, columns: int, keepdim: bool) -> Tensor:
@@ -386,12 +375,7 @@ def renorm(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:
     p, most = float(one_number(p, "renorm", "p")), float(one_number(max_norm, "renorm", "max_norm"))
     rank = len(meta(x).shape)
     kept = axis_of("renorm", axis, rank)
-    wide = fractional(x)
-    others = [a for a in range(rank) if a != kept]
-    size = _operators.p_norm(wide, p, others, True) if others else _operators.abs(wide)
-    beyond = _operators.greater_than_expression(size, most)
-    factor = _operators.where(beyond, _operators.divide_expression(most, size), full_0d(wide, 1))
-    return rounded(_operators.multiply(wide, factor), x)
+    return _operators.renorm(x if meta(x).dtype.is_floating else fractional(x), p, kept, most)
 
 
 def renorm_(x: Tensor, p: float, axis: int, max_norm: float) -> Tensor:

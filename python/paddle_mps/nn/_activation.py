@@ -197,9 +197,7 @@ def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Te
         raise ValueError(f"[maxout] axis is {axis}; want 1, 3 or -1")
     if index("groups", groups) < 2 or shape[axis] % groups:
         raise ValueError(f"[maxout] groups is {groups}; want a divisor of {shape[axis]} above 1")
-    axis %= 4
-    shape[axis : axis + 1] = [shape[axis] // groups, groups]
-    return _operators.max(x.reshape(shape), axis + 1, False)
+    return _operators.maxout(x, groups, axis)
 
 
 def leaky_relu_(x: Tensor, negative_slope: Scalar = 0.01, name: str | None = None) -> Tensor:

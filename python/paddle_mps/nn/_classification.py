@@ -6,24 +6,18 @@ for that of ignore_index.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from .._arrays._array import reshaped
-from .._arrays._creation import full_0d
 from .._calls import _operators
 from .._calls._call import renamed
-from .._calls._precision import rounded, working
 from .._core import _dtype
 from .._core._caller import axes_text
 from .._core._convert import axis_of, index, real, tensor
 from .._core._errors import UnsupportedError
 from .._core._objects import Tensor, meta
-from .._indices._scatter import lattice
 from .._maths._elementwise import alike, of_dtypes, of_floats
 from ._layout import one_hot
-from ._reduction import check_reduction, reduced
-from ._similarity import log_softmax
+from ._reduction import check_reduction
 
 
 def label_smooth(
@@ -66,59 +60,22 @@ def whole_labels(function: str, label: Tensor, floats: bool = False) -> Tensor:
     return _operators.cast(label, _dtype.int64)
 
 
-def classes_of(label: Tensor, ignore_index: int, classes: int) -> tuple[Tensor, Tensor]:
-    """Where labels are not ignored, and labels, of int64, with 0 for those that are.
-
-    One below 0 would count from the end: it becomes one that is out of range.
-    """
-    kept = label != ignore_index
-    safe = _operators.where(kept, label, 0)
-    return kept, _operators.where(safe < 0, classes, safe)
-
-
-def picked(x: Tensor, label: Tensor, axis: int) -> Tensor:
-    """The elements of x that labels with an axis of 1 name along that axis."""
-    return _operators.index(x, lattice(label, axis))
-
-
-def hard_loss(x: Tensor, label: Tensor, ignore_index: int, axis: int, use_softmax: bool) -> Tensor:
-    """The negative logarithm of the probability of each label, 0 for those ignored.
-
-    Of a softmax all logarithms are computed, in one pass, which takes less time than the calls for that of the label alone.
-    """
-    kept, safe = classes_of(label, ignore_index, meta(x).shape[axis])
-    if use_softmax and meta(x).numel:
-        logarithm = picked(_operators.log_softmax(x, axis), safe, axis)
-    else:
-        logarithm = _operators.log(picked(x, safe, axis))
-    loss = _operators.subtract_expression(0.0, logarithm)  # not -logarithm, which is -0 where there is no loss
-    return _operators.where(kept, loss, 0.0)
-
-
-def entropies(
-    function: str, input: Tensor, label: Tensor, soft_label: bool, use_softmax: bool, ignore_index: int, axis: int
-) -> Tensor:
-    """The loss of each row, with an axis of 1 for that of the classes.
+def labels_beside(function: str, input: Tensor, label: Tensor, soft_label: bool, axis: int) -> Tensor:
+    """Labels as the row of `cross_entropy` takes them.
 
     Raises:
         UnsupportedError: input is not floating-point, or hard labels are no integers.
         ValueError: label has another shape than input, which for hard labels has 1 class.
     """
-    x = working(of_floats(input, function))
-    shape, given = meta(x).shape, meta(label).shape
+    shape, given = meta(of_floats(input, function)).shape, meta(label).shape
     wanted = list(shape)
     wanted[axis] = shape[axis] if soft_label else 1
     if list(given) != wanted:
         raise ValueError(f"[{function}] label has shape {list(given)}; want {wanted}")
     if not soft_label:
-        return hard_loss(x, whole_labels(function, label, True), ignore_index, axis, use_softmax)
+        return whole_labels(function, label, True)
     alike(input, label, function)
-    logarithms = log_softmax(x, axis) if use_softmax else _operators.log(x)
-    wide = working(label)
-    # A probability of 0 has no loss, not even beside the logarithm of another 0.
-    nothing = _operators.logical_and(wide == 0, logarithms == -math.inf)
-    terms = _operators.multiply(_operators.where(nothing, full_0d(wide, 0), logarithms), wide)
-    return -_operators.sum(terms, axis, None, True)
+    return label
 
 
 @renamed(target="label")
@@ -168,15 +125,12 @@ def cross_entropy(
         label, soft_label = smoothed(x, label, given < rank, label_smoothing), True
     elif given < rank:
         label = _operators.unsqueeze(label, axis)
-    loss = entropies("cross_entropy", x, label, soft_label, use_softmax, ignore_index, axis)
-    weights = None
-    if weight is not None:
-        weights = row_weights(x, label, weight, ignore_index, soft_label, axis)
-        loss = _operators.multiply(loss, weights)
-    if reduction != "mean":
-        flat = reduction == "none" and given < rank and not label_smoothing > 0
-        return reduced(_operators.squeeze(loss, axis) if flat else loss, reduction, x)
-    return rounded(mean_of_rows(loss, label, weights, ignore_index), x)
+    label = labels_beside("cross_entropy", x, label, soft_label, axis)
+    if weight is not None and meta(tensor(weight, "cross_entropy", "weight")).shape != meta(x).shape[axis : axis + 1]:
+        raise ValueError(f"[cross_entropy] weight has shape {list(meta(weight).shape)}; want {[meta(x).shape[axis]]}")
+    loss = _operators.cross_entropy(x, label, weight, ignore_index, reduction, soft_label, axis, use_softmax)
+    flat = reduction == "none" and given < rank and not label_smoothing > 0
+    return _operators.squeeze(loss, axis) if flat else loss
 
 
 def smoothed(x: Tensor, label: Tensor, hard: bool, epsilon: float) -> Tensor:
@@ -184,32 +138,6 @@ def smoothed(x: Tensor, label: Tensor, hard: bool, epsilon: float) -> Tensor:
     if hard:
         label = one_hot(label, meta(x).shape[-1])
     return _operators.cast(label_smooth(label, epsilon=epsilon), meta(x).dtype)
-
-
-def row_weights(x: Tensor, label: Tensor, weight: Tensor, ignore_index: int, soft: bool, axis: int) -> Tensor:
-    """The weight of each row's label, 0 where that is ignored; with an axis of 1 for that of the classes.
-
-    Raises:
-        ValueError: there are not as many weights as classes.
-    """
-    weight, classes = working(tensor(weight, "cross_entropy", "weight")), meta(x).shape[axis]
-    if meta(weight).shape[-1:] != (classes,):
-        raise ValueError(f"[cross_entropy] weight has shape {list(meta(weight).shape)}; want [{classes}]")
-    if soft:
-        every = reshaped(weight, [classes if a == axis else 1 for a in range(len(meta(x).shape))])
-        return _operators.sum(_operators.multiply(working(label), every), axis, None, True)
-    kept, safe = classes_of(whole_labels("cross_entropy", label, True), ignore_index, classes)
-    return _operators.where(kept, _operators.index(weight, [safe]), full_0d(weight, 0))
-
-
-def mean_of_rows(loss: Tensor, label: Tensor, weights: Tensor | None, ignore_index: int) -> Tensor:
-    """The mean, weighted if there are weights, without ignored rows if their label is not below 0; 0 of no weight."""
-    if weights is None and (ignore_index < 0 or not meta(loss).numel):
-        return _operators.mean(loss)
-    if weights is None:
-        weights = _operators.cast(whole_labels("cross_entropy", label, True) != ignore_index, meta(loss).dtype)
-    total = _operators.sum(weights)
-    return _operators.divide(_operators.sum(loss), _operators.where(total == 0, full_0d(total, 1), total))
 
 
 def softmax_with_cross_entropy(
@@ -243,7 +171,8 @@ def softmax_with_cross_entropy(
     axis = axis_of(name, axis, len(shape))
     if len(given) < len(shape):
         label = _operators.reshape(label, [given[0] if given else 1, shape[1]])
-    loss = rounded(entropies(name, logits, label, soft_label, True, ignore_index, axis), logits)
+    label = labels_beside(name, logits, label, soft_label, axis)
+    loss = _operators.cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis, True)
     return (loss, _operators.softmax(logits, axis)) if return_softmax else loss
 
 
@@ -379,10 +308,7 @@ def dice_loss(input: Tensor, label: Tensor, epsilon: float = 0.00001, name: str 
     if len(x.shape) < 2 or given.shape != (*x.shape[:-1], 1):
         raise AssertionError(f"[dice_loss] input has shape {list(x.shape)} and label {list(given.shape)}; want 1 last")
     classes = one_hot(_operators.squeeze(label, -1), x.shape[-1])
-    axes = list(range(1, len(x.shape)))
-    common = _operators.sum(_operators.multiply(input, classes), axes)
-    total = _operators.sum(input, axes) + _operators.sum(classes, axes)
-    return _operators.mean(1.0 - common * 2.0 / (total + epsilon))
+    return _operators.dice_loss(input, classes, real("dice_loss", "epsilon", epsilon))
 
 
 def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float = 0.002) -> Tensor:
@@ -391,24 +317,19 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
     The penalty is 0.25 * l2_reg * (mean(sum(anchor**2)) + mean(sum(positive**2))), the sums along axis 1.
 
     Args:
-        anchor, positive: of shape [n, features], float32 or float64.
+        anchor, positive: of shape [n, features], float32.
         labels: of shape [n].
 
     Raises:
-        ValueError: an operand is no tensor, or anchor or positive has no elements.
+        ValueError: an operand is no tensor, or anchor or positive has no elements or another dtype.
     """
     for x, name in ((anchor, "anchor"), (positive, "positive")):
         if not meta(tensor(x, "npair_loss", name)).numel:
             raise ValueError(f"[npair_loss] {name} has no elements; want some")
-    n = meta(tensor(labels, "npair_loss", "labels")).shape[0]
-    column = reshaped(labels, [n, 1])
-    same = _operators.cast(_operators.equal(column, reshaped(labels, [1, n])), _dtype.float32)
-    target = _operators.divide(same, _operators.sum(same, 1, None, True))
-    squares = [_operators.mean(_operators.sum(_operators.square(x), 1)) for x in (anchor, positive)]
-    scores = _operators.matmul(anchor, positive, False, True)
-    loss = entropies("npair_loss", scores, target, True, True, -100, 1)
-    weighed = _operators.sum(_operators.multiply(target, loss), 0)
-    return _operators.add((squares[0] + squares[1]) * (0.25 * l2_reg), _operators.mean(weighed))
+        if meta(x).dtype is not _dtype.float32:  # that of the target, which Paddle makes
+            raise ValueError(f"[npair_loss] {name} is {meta(x).dtype.name}; want float32")
+    penalty = real("npair_loss", "l2_reg", l2_reg)
+    return _operators.npair_loss(anchor, positive, tensor(labels, "npair_loss", "labels"), penalty)
 
 
 __all__ = [

@@ -60,6 +60,8 @@ def embedding(
         raise ValueError(f"[embedding] padding_idx is {padding}; want a number from {-table[0]} to {table[0] - 1}")
     if scale_grad_by_freq and sparse:
         raise AttributeError("[embedding] scale_grad_by_freq is True; want False with sparse")
+    if not max_norm and padding is None and not scale_grad_by_freq:
+        return _operators.embedding_rows(x, weight)
     line = reshaped(x, [known.numel])
     # A number below 0 would count from the end: it becomes one that is out of range.
     line = _operators.where(line < 0, full_0d(line, table[0]), line)

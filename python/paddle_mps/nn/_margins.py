@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from typing import Callable
 
-from .._arrays._array import reshaped
 from .._calls import _operators
-from .._calls._precision import rounded, working
+from .._calls._precision import working
 from .._calls._tracing import found
 from .._core import _dtype
 from .._core._convert import real, said, tensor
 from .._core._dtype import float32, float64
 from .._core._objects import Tensor, meta
-from ._classification import classes_of, picked, whole_labels
-from ._layout import one_hot
+from ._classification import whole_labels
 from ._reduction import check_reduction, operands, reduced, same_shape
 from ._similarity import pairwise_distance
 
@@ -162,24 +160,21 @@ def multi_margin_loss(
         ValueError: an operand is no tensor, the shapes do not fit, or there is no such reduction.
     """
     check_reduction("multi_margin_loss", reduction)
-    x, label = working(tensor(input, "multi_margin_loss", "input")), tensor(label, "multi_margin_loss", "label")
-    shape = meta(x).shape
+    shape, label = meta(tensor(input, "multi_margin_loss", "input")).shape, tensor(label, "multi_margin_loss", "label")
     if len(shape) != 2 or meta(label).numel != shape[0]:
         raise ValueError(
             f"[multi_margin_loss] shapes are {list(shape)} and {list(meta(label).shape)}; want [n, c], [n]"
         )
-    rows = reshaped(whole_labels("multi_margin_loss", label), [shape[0], 1])
-    score = picked(x, classes_of(rows, -100, shape[1])[1], 1)
-    terms = _operators.relu(_operators.subtract(x, score) + margin)
-    terms = terms if p == 1 else _operators.pow(terms, p)
-    # The label's own term is margin**p, and no loss.
-    loss = _operators.mean(terms, 1) - margin**p / shape[1]
-    if weight is not None:
-        weight = working(tensor(weight, "multi_margin_loss", "weight"))
-        if meta(weight).shape != (shape[1],):
-            raise ValueError(f"[multi_margin_loss] weight has shape {list(meta(weight).shape)}; want [{shape[1]}]")
-        loss = _operators.multiply(loss, _operators.index(weight, [_operators.squeeze(rows, 1)]))
-    return reduced(loss, reduction, input)
+    if weight is not None and meta(tensor(weight, "multi_margin_loss", "weight")).shape != (shape[1],):
+        raise ValueError(f"[multi_margin_loss] weight has shape {list(meta(weight).shape)}; want [{shape[1]}]")
+    return _operators.multi_margin_loss(
+        input,
+        whole_labels("multi_margin_loss", label),
+        weight,
+        real("multi_margin_loss", "p", p),
+        real("multi_margin_loss", "margin", margin),
+        reduction,
+    )
 
 
 def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None) -> Tensor:
@@ -195,23 +190,13 @@ def multi_label_margin_loss(input: Tensor, label: Tensor, reduction: str = "mean
         ValueError: an operand is no tensor, has not 2 axes, a label is no class, or there is no such reduction.
     """
     check_reduction("multi_label_margin_loss", reduction)
-    x, label = (
-        working(tensor(input, "multi_label_margin_loss", "input")),
-        tensor(label, "multi_label_margin_loss", "label"),
-    )
-    shape, given = meta(x).shape, meta(label).shape
+    label = tensor(label, "multi_label_margin_loss", "label")
+    shape, given = meta(tensor(input, "multi_label_margin_loss", "input")).shape, meta(label).shape
     if len(shape) != 2 or len(given) != 2:
         raise ValueError(f"[multi_label_margin_loss] shapes are {list(shape)} and {list(given)}; want 2 axes each")
     if meta(label).numel and found(_operators.logical_or(label < -1, label >= shape[1])):
         raise ValueError(f"[multi_label_margin_loss] a label is no class; want -1 or one of the {shape[1]}")
-    valid = _operators.cumprod(_operators.cast(label != -1, _dtype.int32), 1)
-    safe = _operators.multiply(label, _operators.cast(valid, meta(label).dtype))
-    counts = _operators.cast(valid, meta(x).dtype)
-    chosen = _operators.multiply(one_hot(safe, shape[1]), _operators.unsqueeze(_operators.cast(valid, float32), -1))
-    other = _operators.unsqueeze(_operators.cast(_operators.max(chosen, 1, False) == 0, meta(x).dtype), 1)
-    terms = _operators.relu(1.0 - _operators.unsqueeze(picked(x, safe, 1), -1) + _operators.unsqueeze(x, 1))
-    terms = _operators.multiply(_operators.multiply(terms, other), _operators.unsqueeze(counts, -1))
-    return reduced(rounded(_operators.sum(terms, [1, 2]) / shape[1], x), reduction, input)
+    return _operators.multi_label_margin_loss(input, whole_labels("multi_label_margin_loss", label), reduction)
 
 
 __all__ = [

@@ -35,13 +35,9 @@ def bilinear(x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None,
     a, b, w = (meta(x).shape for x in (x1, x2, weight))
     if len(a) != 2 or len(b) != 2 or w[1:] != (a[1], b[1]) or a[0] != b[0]:
         raise ValueError(f"[bilinear] shapes are {list(a)}, {list(b)} and {list(w)}; want [n, a], [n, b] and [k, a, b]")
-    half = _operators.matmul(working(x1), working(weight))  # [k, n, b]
-    result = _operators.transpose(_operators.sum(_operators.multiply(half, working(x2)), -1), [1, 0])
-    if bias is not None:
-        if meta(tensor(bias, "bilinear", "bias")).shape != (1, w[0]):
-            raise ValueError(f"[bilinear] bias has shape {list(meta(bias).shape)}; want [1, {w[0]}]")
-        result = _operators.add(result, working(bias))
-    return rounded(result, x1)
+    if bias is not None and meta(tensor(bias, "bilinear", "bias")).shape != (1, w[0]):
+        raise ValueError(f"[bilinear] bias has shape {list(meta(bias).shape)}; want [1, {w[0]}]")
+    return _operators.bilinear(x1, x2, weight, bias)
 
 
 def temporal_shift(

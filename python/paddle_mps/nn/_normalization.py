@@ -26,19 +26,6 @@ from .._maths._elementwise import of_floats
 from ._activation import CHANNELS_FIRST, CHANNELS_LAST
 
 
-def standardized(
-    x: Tensor, axes: Sequence[int], epsilon: float, weight: Tensor | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """x less its mean along some axes, divided by its standard deviation and times weight, of size 1 there as are the other
-    results: the mean and the variance."""
-    axes = list(axes)
-    mean = _operators.mean(x, axes, True)
-    centered = _operators.subtract(x, mean)
-    count = math.prod(meta(x).shape[a] for a in axes)
-    variance = _operators.divide(_operators.square_sum(centered, axes, True), count)
-    return _operators.multiply(centered, affine(_operators.rsqrt(variance + epsilon), weight, None)), mean, variance
-
-
 def along_lines(
     x: Tensor, sizes: Sequence[int], weight: Tensor | None, bias: Tensor | None, epsilon: float, centered: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -172,11 +159,6 @@ def channel_axis(function: str, rank: int, data_format: Any, formats: Sequence[s
     return 1 if data_format in CHANNELS_FIRST else rank - 1
 
 
-def along(axis: int, rank: int) -> list[int]:
-    """The shape in which channels broadcast over a tensor."""
-    return [-1 if a == axis else 1 for a in range(rank)]
-
-
 def batch_norm(
     x: Tensor,
     running_mean: Tensor,
@@ -229,21 +211,17 @@ def batch_norm(
         for unused in (weight, bias):
             same = same if unused is None else regardless(same, unused)
         return same
-    spread = along(channels, rank)
-    gain = None if weight is None else factor(weight, spread)  # goes into the scale: a pass over x less
-    axes = [a for a in range(rank) if a != channels]
-    normal, mean, variance = standardized(working(x), axes, epsilon, gain)
+    result, mean, variance = _operators.batch_norm_training(x, weight, bias, epsilon, channels)
     with no_grad():
         follow(running_mean, mean, momentum)
         follow(running_var, variance, momentum)
-    return rounded(affine(normal, None, bias, spread), x)
+    return result
 
 
 def follow(running: Tensor, batch: Tensor, momentum: float) -> None:
     """Moves a running statistic towards that of a batch, in its own memory."""
-    new = reshaped(batch.detach(), list(meta(running).shape)) * (1 - momentum)
-    moved = _operators.add(working(running) * momentum, new)
-    into(running, _operators.cast(moved, meta(running).dtype))
+    new = reshaped(batch.detach(), list(meta(running).shape))
+    into(running, _operators.moving_average(running, new, momentum))
 
 
 def instance_norm(

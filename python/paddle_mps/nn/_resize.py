@@ -50,7 +50,9 @@ def nearest(n: int, m: int, step: np.float32, align_corners: bool, align_mode: i
     return [(at.clip(0, n - 1), np.ones(0))]
 
 
-def linear(n: int, m: int, step: np.float32, align_corners: bool, align_mode: int) -> list[tuple[Numbers, Numbers]]:
+def two_neighbours(
+    n: int, m: int, step: np.float32, align_corners: bool, align_mode: int
+) -> list[tuple[Numbers, Numbers]]:
     """Two neighbours. What lies before the first element is the first, and behind the last the last."""
     at: Numbers = np.arange(m, dtype=np.float32)
     centred = align_mode == 0 and not align_corners
@@ -100,7 +102,13 @@ def antialiased(n: int, m: int, step: float, reach: int, kernel: Callable[[Numbe
     return list(zip(at.clip(0, n - 1).T, weights.T))
 
 
-METHODS = {"nearest": nearest, "linear": linear, "bilinear": linear, "trilinear": linear, "bicubic": cubic}
+METHODS = {
+    "nearest": nearest,
+    "linear": two_neighbours,
+    "bilinear": two_neighbours,
+    "trilinear": two_neighbours,
+    "bicubic": cubic,
+}
 SMOOTH = {"bilinear": (1, triangle), "bicubic": (2, keys)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._calls import _operators
+from .._calls import _complex, _operators
 from .._calls._call import into, renamed
 from .._calls._precision import rounded, working
 from .._core._convert import axis_of, described, one_number, tensor
@@ -34,8 +34,15 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
     x, weight = tensor(x, "linear", "x"), tensor(weight, "linear", "weight")
     if bias is None:
         return _operators.matmul(x, weight)
-    product = _operators.matmul(working(x), working(weight))
-    return rounded(_operators.add(product, working(tensor(bias, "linear", "bias"))), x)
+    return _operators.linear(x, weight, tensor(bias, "linear", "bias"))
+
+
+def complex_linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not take."""
+    return _operators.add(_operators.matmul(x, weight), bias)
+
+
+_complex.COMPOSITES.update(linear=complex_linear)
 
 
 @errors_of("square_sum", "sum", "max")

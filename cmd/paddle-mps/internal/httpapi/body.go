@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 

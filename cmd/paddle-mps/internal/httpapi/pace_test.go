@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/internal/onnxtest"
 	"github.com/paddle-mps/paddle-mps/internal/sample"

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/jsontext"
 	"github.com/paddle-mps/paddle-mps/cmd/paddle-mps/internal/traces"
+	"github.com/paddle-mps/paddle-mps/core/jsontext"
 	"github.com/paddle-mps/paddle-mps/serve/inference"
 )
 

@@ -36,7 +36,7 @@ func TestErrors(t *testing.T) {
 		`[-]`:                                 "Invalid value. at 2",
 	} {
 		_, err := Parse([]byte(text))
-		require.EqualError(t, err, errText+want, text)
+		require.EqualError(t, err, "failed to parse the request JSON buffer: "+want, text)
 	}
 	for _, text := range []string{"\xef\xbb\xbf{}", "{}\x00rubbish"} {
 		v, err := Parse([]byte(text))

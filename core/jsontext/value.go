@@ -143,6 +143,15 @@ func (c *Cursor) Next() (v Value, ok bool) {
 	return v, false
 }
 
+// Each calls f with each element of an array until it fails.
+func (v Value) Each(f func(Value) error) error {
+	cursor, err := v.Array()
+	for v, ok := cursor.Next(); ok && err == nil; v, ok = cursor.Next() {
+		err = f(v)
+	}
+	return err
+}
+
 // Leaf is the next element that is no array, of the array or of one within it; false at the end. Text is passed over once,
 // however deep arrays are nested.
 func (c *Cursor) Leaf() (v Value, ok bool) {

@@ -1,0 +1,51 @@
+package formula
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+)
+
+// Elements by their order and by their numbers: medians and tables.
+var indexComposites = composites(indexFormulas)
+
+var indexFormulas = []composite{
+	{
+		// nan if any element is, and then where the first is. Of an even number the mean of both middle ones, or with low the smaller one,
+		// whose place is that of the result. The axis stays with 1 element.
+		id: 422, kind: op.Composed, accepts: dtype.All, narrow: true, python: op.Python{Internal: true, PartOf: "median"},
+		formula: `median_along(x, axis=-1, low=false) -> values, indices =
+			last = size(x, axis) - 1
+			below = at(topk(x, none, axis, false), axis, last // 2)
+			above = at(topk(x, none, axis, false), axis, (last + 1) // 2)
+			middle = low ? below : last // 2 == (last + 1) // 2 ? wide(below) : mean(concat([wide(below), wide(above)], axis), axis=[axis], keepdim=true)
+			unknown = any(isnan(x), axis=[axis], keepdim=true)
+			values = is_float(x) ? where(unknown, number(middle, nan), middle) : middle
+			place = at(topk(x, none, axis, false)[1], axis, last // 2)
+			first = argmax(whole(isnan(x)), axis, true)
+			[values, is_float(x) ? where(unknown, first, place) : place]`,
+	},
+	{
+		// The same of the elements that are not nan; -1 is the place of none.
+		id: 423, kind: op.Composed, narrow: true, python: op.Python{Internal: true, PartOf: "nanmedian"},
+		formula: `median_without_nan(x, axis=-1, low=false) -> values, indices =
+			n = sum(whole(!isnan(x)), axis=[axis], keepdim=true)
+			below = where(n > 0, n - number(n, 1), n) // number(n, 2)
+			above = n // number(n, 2)
+			sorted = topk(x, none, axis, false)
+			first = pick(sorted, below, axis)
+			both = mean(concat([first, pick(sorted, above, axis)], axis), axis=[axis], keepdim=true)
+			[low ? first : both, where(n > 0, pick(topk(x, none, axis, false)[1], below, axis), number(n, -1))]`,
+	},
+	{
+		id: 424, kind: op.Composed, accepts: dtype.Numbers, narrow: true, python: methodByHand,
+		formula: `kthvalue(x, k=1, axis=-1) -> values, indices =
+			[at(topk(x, none, axis, false), axis, k - 1), at(topk(x, none, axis, false)[1], axis, k - 1)]`,
+	},
+	{
+		// A number below 0 would count from the end: it becomes one that is out of range.
+		id: 425, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: op.Python{Internal: true, PartOf: "embedding"},
+		formula: `embedding_rows(ids, weight) =
+			rows = gather(weight, checked(reshape(ids, [-1]), size(weight, 0)), 0)
+			reshape(rows, sizes(ids, 0, none) + sizes(weight, 1, none))`,
+	},
+}

@@ -1,0 +1,159 @@
+package formula
+
+import (
+	"github.com/paddle-mps/paddle-mps/core/dtype"
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/rows"
+)
+
+// Products of vectors and matrices, distances of rows, and sums and differences along an axis.
+var productComposites = composites(productFormulas)
+
+var productFormulas = []composite{
+	{
+		id: 391, kind: op.Composed, accepts: dtype.All, python: methodByHand,
+		formula: `dot(x, y) =
+			products = x * y
+			like(sum(products, axis=[-1]), products)`,
+	},
+	{
+		id: 392, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `outer(x, y) = reshape(x, [-1, 1]) * reshape(y, [1, -1])`,
+	},
+	{
+		// The next and the one after next of each of the three elements, in a circle.
+		id: 393, kind: op.Composed, accepts: dtype.Numbers, python: methodByHand,
+		formula: `cross(x, y, axis=-1) =
+			x1 = concat([part(x, axis, 1, none), part(x, axis, 0, 1)], axis)
+			x2 = concat([part(x, axis, 2, none), part(x, axis, 0, 2)], axis)
+			y1 = concat([part(y, axis, 1, none), part(y, axis, 0, 1)], axis)
+			y2 = concat([part(y, axis, 2, none), part(y, axis, 0, 2)], axis)
+			x1 * y2 - x2 * y1`,
+	},
+	{
+		// An input times 0 is not read, but has a gradient, of zeros.
+		id: 394, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `addmm(input, x, y, beta=1.0, alpha=1.0) =
+			product = matmul(x, y)
+			scaled = alpha == 1 ? product : product * alpha
+			added = beta == 1 ? input : beta == 0 ? where(input != input & input == input, input, 0) : input * beta
+			scaled + added`,
+	},
+	{
+		id: 395, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `baddbmm(input, x, y, beta=1.0, alpha=1.0) = addmm(input, x, y, beta, alpha)`,
+	},
+	{
+		id: 396, kind: op.Composed, python: methodByHand,
+		formula: `dist(x, y, p=2.0) = p_norm(x - y, p)`,
+	},
+	{
+		// A product of matrices is faster and loses digits of distances that are small beside the vectors.
+		id: 397, kind: op.Composed, python: methodByHand,
+		formula: `cdist(x, y, p=2.0, by_product=false) =
+			own = sum(square(x), axis=[-1], keepdim=true)
+			other = unsqueeze(sum(square(y), axis=[-1]), [-2])
+			squares = matmul(x, y, false, true) * -2 + other + own
+			between = unsqueeze(x, [-2]) - unsqueeze(y, [-3])
+			by_product ? root(clip(squares, 0, none)) : p_norm(between, p, [-1])`,
+	},
+	{
+		// The areas below y between neighbours. Places are of the shape of y, or a line along the axis.
+		id: 398, kind: op.Composed, python: op.Python{Internal: true, PartOf: "trapezoid"},
+		formula: `trapezoid_areas(y, x?, spacing?, dx=1.0, axis=-1) =
+			sums = part(y, axis, 1, none) + part(y, axis, 0, -1)
+			at = rank(x) == rank(y) ? axis : 0
+			widths = part(x, at, 1, none) - part(x, at, 0, -1)
+			steps = rank(x) == 1 & rank(y) > 1 ? along(widths, y, axis) : widths
+			given(x) ? sums * steps * 0.5 :
+			given(spacing) ? sums * spacing * 0.5 : sums * (dx / 2)`,
+	},
+	{
+		id: 399, kind: op.Composed, python: methodByHand,
+		formula: `trapezoid(y, x?, spacing?, dx=1.0, axis=-1) = sum(trapezoid_areas(y, x, spacing, dx, axis), axis=[axis])`,
+	},
+	{
+		id: 400, kind: op.Composed, python: methodByHand,
+		formula: `cumulative_trapezoid(y, x?, spacing?, dx=1.0, axis=-1) = cumsum(trapezoid_areas(y, x, spacing, dx, axis), axis)`,
+	},
+	{
+		id: 401, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `diff(x, axis=-1) =
+			back = part(x, axis, 1, none)
+			front = part(x, axis, 0, -1)
+			is_bool(x) ? back != front : back - front`,
+	},
+	{
+		id: 402, kind: op.Composed, python: functionByHand,
+		formula: `bilinear(x1, x2, weight, bias?) =
+			forms = transpose(sum(matmul(x1, weight) * x2, axis=[-1]), [1, 0])
+			given(bias) ? forms + bias : forms`,
+	},
+	{
+		id: 403, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
+		formula: `tril(x, diagonal=0) = where(places(x, -1) - places(x, -2) <= diagonal, x, number(x, 0))`,
+	},
+	{
+		id: 404, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
+		formula: `triu(x, diagonal=0) = where(places(x, -1) - places(x, -2) >= diagonal, x, number(x, 0))`,
+	},
+	{
+		// The slices along an axis, scaled down to a norm of at most max_norm.
+		id: 405, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `renorm(x, p=2.0, axis=0, max_norm=1.0) =
+			size = rank(x) == 1 ? abs(x) : p_norm(x, p, others(x, axis), true)
+			x * where(size > max_norm, max_norm / size, 1)`,
+	},
+	{
+		id: 406, kind: op.Composed, narrow: true, python: functionByHand,
+		formula: `maxout(x, groups=2, axis=1) =
+			first = reshape(x, [size(x, 0), size(x, 1) / groups, groups, size(x, 2), size(x, 3)])
+			last = reshape(x, [size(x, 0), size(x, 1), size(x, 2), size(x, 3) / groups, groups])
+			axis == 1 ? max(first, axis=[2]) : max(last, axis=[4])`,
+	},
+	{
+		// The elements of x that indices name along an axis, each at its own place on the others.
+		id: 407, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `take_along_axis(x, indices, axis=0) = pick(x, indices, axis)`,
+	},
+	{
+		id: 416, kind: op.Composed, accepts: dtype.Numbers, python: functionByHand,
+		formula: `linear(x, weight, bias?) = given(bias) ? matmul(x, weight) + bias : matmul(x, weight)`,
+	},
+	{
+		id: 417, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `inner(x, y) =
+			products = matmul(reshape(x, [-1, size(x, -1)]), reshape(y, [-1, size(y, -1)]), false, true)
+			rank(x) == 0 | rank(y) == 0 ? x * y : reshape(products, sizes(x, 0, -1) + sizes(y, 0, -1))`,
+	},
+	{
+		// Blocks x[i] * y along all axes.
+		id: 418, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `kron(x, y) =
+			blocks = reshape(x, zipped(aligned(x, y), 1))
+			within = reshape(y, zipped(1, aligned(y, x)))
+			reshape(blocks * within, aligned(x, y) * aligned(y, x))`,
+	},
+	{
+		id: 419, kind: op.Composed, accepts: dtype.Numbers, narrow: true, python: methodByHand,
+		formula: `trace(x, offset=0, axis1=0, axis2=1) = like(sum(diagonal_of(x, offset, axis1, axis2), axis=[-1]), x)`,
+	},
+	{
+		// The covariance of rows, whose elements may have weights; their sum less the divisor's correction divides.
+		id: 420, kind: op.Composed, python: functionOfLinalg,
+		formula: `cov(x, weights?, divisor?, correction=1.0) =
+			total = sum(weights)
+			middle = given(weights) ? sum(x * weights, axis=[1], keepdim=true) / total : mean(x, axis=[1], keepdim=true)
+			centered = x - middle
+			n = size(x, 1)
+			terms = n > correction ? n - correction : 0
+			matmul(centered, given(weights) ? centered * weights : centered, false, true) / (given(divisor) ? clip(divisor, 0, none) : terms)`,
+	},
+	{
+		id: 421, kind: op.Composed, python: functionOfLinalg,
+		formula: `corrcoef(x) =
+			c = cov(x)
+			deviations = sqrt(diagonal_of(c, 0, 0, 1))
+			clip(c / unsqueeze(deviations, [1]) / unsqueeze(deviations, [0]), -1, 1)`,
+	},
+}
