@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
+	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -30,7 +32,7 @@ func contextOf(rt *runtime.Runtime, p C.place_in) (*runtime.Context, error) {
 	if p == nil {
 		return rt.Context(place.CPU)
 	}
-	return indexed(rt, int32(p.kind), int32(p.index))
+	return convert.DeviceOf(rt, int32(p.kind), int32(p.index))
 }
 
 // placeOf is contextOf for tensors; see [placed].
@@ -39,7 +41,7 @@ func placeOf(rt *runtime.Runtime, p C.place_in) (c *runtime.Context, displaced i
 		c, err = rt.Context(place.CPU)
 		return c, 0, err
 	}
-	return placed(rt, int32(p.kind), int32(p.index))
+	return convert.DeviceForTensors(rt, int32(p.kind), int32(p.index))
 }
 
 // at runs the body of an exported function against the device of a place.
@@ -115,12 +117,12 @@ func give[T any](who string, to, full *T, size *C.size_t) error {
 // giveBytes is give for a struct of a length.
 func giveBytes(who string, to, full unsafe.Pointer, length uintptr, size *C.size_t) error {
 	if to == nil {
-		return null(who)
+		return convert.NullPointer(who)
 	}
 	// SAFETY: to is a C struct whose first field is a size_t, and the C contract says that the caller owns as
 	// many bytes as that field holds, for the duration of the call.
 	*size = *(*C.size_t)(to)
-	n, rest, err := fit(who, length, uintptr(*size))
+	n, rest, err := convert.FitStruct(who, length, uintptr(*size))
 	if err != nil {
 		return err
 	}
@@ -159,7 +161,7 @@ func goRngSeed(p C.place_in, seed C.uint64_t) C.fault {
 func goRngGetState(p C.place_in, seed, counter *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if seed == nil || counter == nil {
-			return null("rng_get_state")
+			return convert.NullPointer("rng_get_state")
 		}
 		s, n := c.State()
 		*seed, *counter = C.uint64_t(s), C.uint64_t(n)
@@ -174,5 +176,21 @@ func goRngSetState(p C.place_in, seed, counter C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		c.SetState(uint64(seed), uint64(counter))
 		return nil
+	})
+}
+
+// goDeviceCensus is pmps_device_census. The text is C memory that the caller owns; pmps_text_free frees it.
+//
+//export goDeviceCensus
+func goDeviceCensus(p C.place_in, out **C.char) C.fault {
+	return at(p, func(c *runtime.Context) error {
+		if out == nil {
+			return convert.NullPointer("device_census")
+		}
+		text, err := native.InterfaceReport(c)
+		if err == nil {
+			*out = C.CString(text)
+		}
+		return err
 	})
 }

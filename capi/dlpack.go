@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -20,7 +21,7 @@ const dlMajor = 1
 func goTensorFromDlpack(dl *C.struct_DLManagedTensor, out *C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
 		if dl == nil || out == nil {
-			return null("from_dlpack")
+			return convert.NullPointer("from_dlpack")
 		}
 		return adopt(rt, &dl.dl_tensor, func() { C.call_dl_deleter(dl) }, out)
 	})
@@ -33,7 +34,7 @@ func goTensorFromDlpack(dl *C.struct_DLManagedTensor, out *C.uint64_t) C.fault {
 func goTensorFromDlpackVersioned(dl *C.struct_DLManagedTensorVersioned, out *C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
 		if dl == nil || out == nil {
-			return null("from_dlpack")
+			return convert.NullPointer("from_dlpack")
 		}
 		if dl.version.major != dlMajor {
 			return status.Errorf(status.Unsupported, "[from_dlpack] the tensor has DLPack version %d.%d; want %d.x", dl.version.major, dl.version.minor, dlMajor)
@@ -49,7 +50,7 @@ func goTensorFromDlpackVersioned(dl *C.struct_DLManagedTensorVersioned, out *C.u
 // release, which calls its deleter, is called when the memory is no longer used.
 func adopt(rt *runtime.Runtime, dl *C.DLTensor, release func(), out *C.uint64_t) error {
 	// SAFETY: the two structs are one and the same; layout.go checks that.
-	d, l, data, err := (*dlTensor)(unsafe.Pointer(dl)).read()
+	d, l, data, err := (*convert.DLTensor)(unsafe.Pointer(dl)).Read()
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func adopt(rt *runtime.Runtime, dl *C.DLTensor, release func(), out *C.uint64_t)
 func goTensorToDlpack(handle C.uint64_t, out **C.struct_DLManagedTensor) C.fault {
 	return onTensor("to_dlpack", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("to_dlpack")
+			return convert.NullPointer("to_dlpack")
 		}
 		v, err := dlView(t)
 		if err != nil {
@@ -85,7 +86,7 @@ func goTensorToDlpack(handle C.uint64_t, out **C.struct_DLManagedTensor) C.fault
 func goTensorToDlpackVersioned(handle C.uint64_t, out **C.struct_DLManagedTensorVersioned) C.fault {
 	return onTensor("to_dlpack", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("to_dlpack")
+			return convert.NullPointer("to_dlpack")
 		}
 		v, err := dlView(t)
 		if err != nil {
@@ -114,9 +115,9 @@ func dlView(t *runtime.Tensor) (v C.dl_view, err error) {
 	if err != nil {
 		return v, err
 	}
-	l, n := &t.Layout, dlNumbers[t.DType]
+	l, n := &t.Layout, convert.DLNumbers[t.DType]
 	v.handle, v.data, v.rank = C.uint64_t(kept.Handle()), data, C.int32_t(l.Rank)
-	v._type = C.DLDataType{code: C.uint8_t(n.code), bits: C.uint8_t(n.bits), lanes: C.uint16_t(n.lanes)}
+	v._type = C.DLDataType{code: C.uint8_t(n.Code), bits: C.uint8_t(n.Bits), lanes: C.uint16_t(n.Lanes)}
 	arrays(l, &v.dims, &v.strides)
 	return v, nil
 }

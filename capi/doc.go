@@ -4,7 +4,7 @@
 //
 //   - public.c holds the public functions. They keep a forked child out of Go, add this thread's
 //     current stream and call an exported Go function (goStreamNew for pmps_stream_new).
-//   - The exported functions convert: handles to records, C structs to Go values (args.go, layout.go,
+//   - The exported functions convert: handles to records, C structs to Go values (package convert, layout.go,
 //     dlpack.go), errors to error objects. [try] and [quick] recover panics on the way.
 //   - core/runtime and the packages above it do the work. The runtime is built on first use (start.go) from the environment (config.go).
 //
@@ -19,7 +19,7 @@
 //     functions, and those for Python, return a handle: 0 means failure, and the error is kept for the thread.
 //
 // The invariant: no pointer to Go memory reaches C, and no integer that came from C is trusted to be
-// a handle. Files without `import "C"` hold the parts that tests can reach.
+// a handle. Package convert and files without `import "C"` hold the parts that tests can reach.
 package main
 
 // main is never called: the package is built as a shared library.

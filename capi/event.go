@@ -6,13 +6,14 @@ import "C"
 import (
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // withEvent runs f with the event of a handle, which stays pinned while f runs.
 func withEvent(who string, handle C.uint64_t, f func(*event) error) error {
-	return pinned(events, who, "event", uint64(handle), f)
+	return convert.WithPinned(events, who, "event", uint64(handle), f)
 }
 
 // onEvent runs the body of an exported function against an event.
@@ -26,7 +27,7 @@ func onEvent(who string, handle C.uint64_t, body func(*event) error) C.fault {
 func goEventNew(p C.place_in, flags C.uint32_t, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
-			return null("event_new")
+			return convert.NullPointer("event_new")
 		}
 		if flags&^C.PMPS_EVENT_TIMING != 0 {
 			return status.Errorf(status.Invalid, "[event_new] flags are %#x; want 0 or PMPS_EVENT_TIMING", flags)
@@ -38,7 +39,7 @@ func goEventNew(p C.place_in, flags C.uint32_t, out *C.uint64_t) C.fault {
 		handle, record := events.New()
 		if record == nil {
 			_ = e.Close() // the first error is the one to report
-			return full(events, "event_new", "events")
+			return convert.TableFull(events, "event_new", "events")
 		}
 		*record = &event{e, c}
 		*out = C.uint64_t(handle)
@@ -67,7 +68,7 @@ func goEventRecord(handle, streamHandle C.uint64_t, current *C.current_streams) 
 		}
 		s := streams.Pin(uint64(streamHandle))
 		if s == nil {
-			return stale("event_record", "stream", streams.History(uint64(streamHandle)))
+			return convert.StaleHandle("event_record", "stream", streams.History(uint64(streamHandle)))
 		}
 		defer streams.Unpin(uint64(streamHandle))
 		return e.Record((*s).Stream)
@@ -80,7 +81,7 @@ func goEventRecord(handle, streamHandle C.uint64_t, current *C.current_streams) 
 func goEventQuery(handle C.uint64_t, out *C.bool) C.fault {
 	return onEvent("event_query", handle, func(e *event) error {
 		if out == nil {
-			return null("event_query")
+			return convert.NullPointer("event_query")
 		}
 		*out = C.bool(e.Query())
 		return nil
@@ -117,7 +118,7 @@ func goEventElapsed(start, end C.uint64_t, out *C.double) C.fault {
 	return onEvent("event_elapsed", start, func(from *event) error {
 		return withEvent("event_elapsed", end, func(to *event) error {
 			if out == nil {
-				return null("event_elapsed")
+				return convert.NullPointer("event_elapsed")
 			}
 			ms, err := from.Elapsed(to.Event)
 			if err == nil {

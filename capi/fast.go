@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -72,7 +73,7 @@ func quickly(release, on C.uint64_t, body func(eager.Caller, *runtime.Stream) (*
 func operandOf(rt *runtime.Runtime, row *op.Row, i int, handle C.uint64_t, on *runtime.Stream) (*runtime.Tensor, error) {
 	t := rt.Acquire(uint64(handle))
 	if t == nil {
-		return nil, staleOperand(row, i, rt.HandleHistory(uint64(handle)))
+		return nil, convert.StaleOperand(row, i, rt.HandleHistory(uint64(handle)))
 	}
 	if w := t.Busy(on); w != 0 {
 		t.Release()
@@ -140,7 +141,7 @@ func idle(rt *runtime.Runtime, what uint64) bool {
 //export goFastUnary
 func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
-		row, err := rowOf(uint64(id))
+		row, err := convert.RowOf(uint64(id))
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func goFastUnary(id, x, release, on C.uint64_t) C.uint64_t {
 //export goFastBinary
 func goFastBinary(id, x, y, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
-		row, err := rowOf(uint64(id))
+		row, err := convert.RowOf(uint64(id))
 		if err != nil {
 			return nil, err
 		}
@@ -185,11 +186,11 @@ const scalarLeft = 16
 //export goFastScalar
 func goFastScalar(id, x, kind, bits, release, on C.uint64_t) C.uint64_t {
 	return quick(release, on, func(rt eager.Caller, s *runtime.Stream) (*runtime.Tensor, error) {
-		row, err := rowOf(uint64(id))
+		row, err := convert.RowOf(uint64(id))
 		if err != nil {
 			return nil, err
 		}
-		v, err := scalar(row.Name, uint64(kind)&^scalarLeft, uint64(bits))
+		v, err := convert.Scalar(row.Name, uint64(kind)&^scalarLeft, uint64(bits))
 		if err != nil {
 			return nil, err
 		}
@@ -219,36 +220,36 @@ func goFastCall(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs u
 		if err != nil {
 			return nil, err
 		}
-		c, err := bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
+		c, err := convert.Bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
 		if err != nil {
 			return nil, err
 		}
-		defer c.release()
-		if err := c.admitted(context, s); err != nil {
+		defer c.Release()
+		if err := admitted(&c, context, s); err != nil {
 			return nil, err
 		}
-		made, err := rt.Call(c.row, c.in, c.at, context, s)
+		made, err := rt.Call(c.Row, c.In, c.At, context, s)
 		if err != nil {
 			return nil, err
 		}
 		if len(made) != 1 {
 			free(rt.Runtime, made)
-			return nil, status.Errorf(status.Invalid, "[%s] makes %d tensors; want pmps_op_call, which hands out more than one", c.row.Name, len(made))
+			return nil, status.Errorf(status.Invalid, "[%s] makes %d tensors; want pmps_op_call, which hands out more than one", c.Row.Name, len(made))
 		}
-		displace(displaced, made...)
+		convert.Displace(displaced, made...)
 		return made[0], nil
 	})
 }
 
 // admitted refuses a call that would have to wait for room in the device's queue or for a tensor.
-func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
+func admitted(c *convert.Call, where *runtime.Context, on *runtime.Stream) error {
 	if where != nil {
 		if w := where.Busy(on); w != 0 {
 			return refused(w)
 		}
 	}
-	for i := range c.in {
-		if t := c.in[i].Tensor; t != nil {
+	for i := range c.In {
+		if t := c.In[i].Tensor; t != nil {
 			if w := t.Busy(on); w != 0 {
 				return refused(w)
 			}
@@ -262,20 +263,20 @@ func (c *call) admitted(where *runtime.Context, on *runtime.Stream) error {
 //export goFastCallInto
 func goFastCallInto(id C.uint64_t, args unsafe.Pointer, argCount C.uint64_t, attrs unsafe.Pointer, attrCount, output, release, on C.uint64_t) C.uint64_t {
 	return quickOn(output, release, on, func(rt eager.Caller, s *runtime.Stream) error {
-		c, err := bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
+		c, err := convert.Bind(rt.Runtime, uint64(id), args, uint64(argCount), attrs, uint64(attrCount))
 		if err != nil {
 			return err
 		}
-		defer c.release()
-		if err := c.admitted(nil, s); err != nil {
+		defer c.Release()
+		if err := admitted(&c, nil, s); err != nil {
 			return err
 		}
-		out, err := operandOf(rt.Runtime, c.row, len(c.in), output, s)
+		out, err := operandOf(rt.Runtime, c.Row, len(c.In), output, s)
 		if err != nil {
 			return err
 		}
 		defer out.Release()
-		return rt.CallInto(c.row, c.in, c.at, out, s)
+		return rt.CallInto(c.Row, c.In, c.At, out, s)
 	})
 }
 
@@ -284,7 +285,7 @@ func packedPlace(rt *runtime.Runtime, packed uint64) (*runtime.Context, error) {
 	if packed == ^uint64(0) {
 		return nil, nil
 	}
-	return indexed(rt, int32(packed>>32), int32(packed))
+	return convert.DeviceOf(rt, int32(packed>>32), int32(packed))
 }
 
 // packedTensorPlace is packedPlace for tensors; see [placed].
@@ -292,7 +293,7 @@ func packedTensorPlace(rt *runtime.Runtime, packed uint64) (c *runtime.Context, 
 	if packed == ^uint64(0) {
 		return nil, 0, nil
 	}
-	return placed(rt, int32(packed>>32), int32(packed))
+	return convert.DeviceForTensors(rt, int32(packed>>32), int32(packed))
 }
 
 // goFastRead is pmps_fast_read. It returns x itself and no new handle. Instead of blocking on a tensor that
@@ -303,7 +304,7 @@ func goFastRead(x, on C.uint64_t, data unsafe.Pointer, size C.uint64_t) C.uint64
 	return quickOn(x, 0, 0, func(rt eager.Caller, _ *runtime.Stream) error {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
-			return stale("tensor_read", "tensor", rt.HandleHistory(uint64(x)))
+			return convert.StaleHandle("tensor_read", "tensor", rt.HandleHistory(uint64(x)))
 		}
 		defer t.Release()
 		if w := t.ReadWait(); w != 0 {
@@ -321,11 +322,11 @@ func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release, on C.uint64
 	return quick(release, on&C.NO_GRADIENTS, func(rt eager.Caller, _ *runtime.Stream) (*runtime.Tensor, error) {
 		t := rt.Acquire(uint64(x))
 		if t == nil {
-			return nil, stale("index", "tensor", rt.HandleHistory(uint64(x)))
+			return nil, convert.StaleHandle("index", "tensor", rt.HandleHistory(uint64(x)))
 		}
 		defer t.Release()
 		var room [8]runtime.IndexItem
-		list, err := indexItems(room[:0], items, uint64(count))
+		list, err := convert.IndexItems(room[:0], items, uint64(count))
 		if err != nil {
 			return nil, err
 		}
@@ -338,7 +339,7 @@ func goFastIndex(x C.uint64_t, items unsafe.Pointer, count, release, on C.uint64
 //export goFastRelease
 func goFastRelease(tensors unsafe.Pointer, count C.uint64_t) {
 	rt := started.Load()
-	if rt == nil || countable("fast_release", "tensors", tensors, uint64(count)) != nil {
+	if rt == nil || convert.CheckArray("fast_release", "tensors", tensors, uint64(count)) != nil {
 		return
 	}
 	defer logPanic()

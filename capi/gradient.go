@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -40,7 +41,7 @@ func goTensorGetGradInfo(handle C.uint64_t, out *C.pmps_grad_info) C.fault {
 func goTensorGetGrad(handle C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("get_grad", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("get_grad")
+			return convert.NullPointer("get_grad")
 		}
 		g, err := tape.Gradient(t)
 		if g == nil {
@@ -61,7 +62,7 @@ func goTensorSetGrad(handle, grad C.uint64_t) C.fault {
 		}
 		g := rt.Acquire(uint64(grad))
 		if g == nil {
-			return stale("set_grad", "tensor", rt.HandleHistory(uint64(grad)))
+			return convert.StaleHandle("set_grad", "tensor", rt.HandleHistory(uint64(grad)))
 		}
 		defer g.Release()
 		return tape.SetGradient(t, g)
@@ -95,7 +96,7 @@ func goTensorEndHistory(handle C.uint64_t) C.fault {
 func goTensorDetach(handle C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("detach", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("detach")
+			return convert.NullPointer("detach")
 		}
 		same, err := t.Alias()
 		return hand(out, same, err)
@@ -108,7 +109,7 @@ func goTensorDetach(handle C.uint64_t, out *C.uint64_t) C.fault {
 func goTensorWeaken(handle C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("weaken", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("weaken")
+			return convert.NullPointer("weaken")
 		}
 		weak, err := t.Weak()
 		return hand(out, weak, err)
@@ -122,7 +123,7 @@ func goTensorWeaken(handle C.uint64_t, out *C.uint64_t) C.fault {
 func goTensorAddGradHook(handle C.uint64_t, hook C.pmps_grad_hook, deleter C.pmps_deleter, user C.uint64_t, id *C.uint64_t) C.fault {
 	return onTensor("add_grad_hook", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if hook == nil || id == nil {
-			return null("add_grad_hook")
+			return convert.NullPointer("add_grad_hook")
 		}
 		n, err := t.AddHook(&runtime.Hook{
 			See: func(gradient *runtime.Tensor) (*runtime.Tensor, error) {
@@ -176,7 +177,7 @@ func owned(rt *runtime.Runtime, who string, handle C.uint64_t) (*runtime.Tensor,
 	}
 	t := rt.Acquire(uint64(handle))
 	if t == nil {
-		return nil, stale(who, "tensor", rt.HandleHistory(uint64(handle)))
+		return nil, convert.StaleHandle(who, "tensor", rt.HandleHistory(uint64(handle)))
 	}
 	defer t.Release()
 	same, err := t.Same()
@@ -190,7 +191,7 @@ func owned(rt *runtime.Runtime, who string, handle C.uint64_t) (*runtime.Tensor,
 func goTensorRemoveGradHook(handle, id C.uint64_t, removed *C.bool) C.fault {
 	return onTensor("remove_grad_hook", handle, func(*runtime.Runtime, *runtime.Tensor) error {
 		if removed == nil {
-			return null("remove_grad_hook")
+			return convert.NullPointer("remove_grad_hook")
 		}
 		*removed = C.bool(runtime.RemoveHook(uint64(id)))
 		return nil
@@ -206,7 +207,7 @@ type lists struct {
 
 // tensors is a list of the caller's. optional allows null handles, whose places are nil.
 func (l *lists) tensors(what string, p unsafe.Pointer, count C.size_t, optional bool) ([]*runtime.Tensor, error) {
-	given, err := array[uint64](l.who, what, p, uint64(count))
+	given, err := convert.Array[uint64](l.who, what, p, uint64(count))
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +225,7 @@ func (l *lists) tensors(what string, p unsafe.Pointer, count C.size_t, optional 
 }
 
 // release ends what tensors holds.
-func (l *lists) release() { releaseAll(l.held) }
+func (l *lists) release() { convert.ReleaseAll(l.held) }
 
 // goGradBackward is pmps_grad_backward. All lists are borrowed and their tensors held for the call; the caller owns the
 // handles in out.
@@ -234,9 +235,9 @@ func goGradBackward(given *C.pmps_grad_pass, on C.uint64_t, out *C.uint64_t) C.f
 	return try(func(rt *runtime.Runtime) error {
 		const who = "backward"
 		if given == nil || given.of == nil || given.to != nil && out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
-		if _, _, err := fit(who, C.sizeof_pmps_grad_pass, uintptr(given.struct_size)); err != nil {
+		if _, _, err := convert.FitStruct(who, C.sizeof_pmps_grad_pass, uintptr(given.struct_size)); err != nil {
 			return err
 		}
 		l := lists{rt: rt, who: who}
@@ -297,9 +298,9 @@ func goGradApply(given *C.pmps_grad_function, inputs unsafe.Pointer, inputCount 
 	return try(func(rt *runtime.Runtime) error {
 		const who = "grad_apply"
 		if given == nil || given.backward == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
-		if _, _, err := fit(who, C.sizeof_pmps_grad_function, uintptr(given.struct_size)); err != nil {
+		if _, _, err := convert.FitStruct(who, C.sizeof_pmps_grad_function, uintptr(given.struct_size)); err != nil {
 			return err
 		}
 		l := lists{rt: rt, who: who}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -21,15 +22,15 @@ const (
 )
 
 var (
-	libraries = table(libraryKind, func(l *native.Library) { _ = l.Close() }) // a free cannot report a failure
-	kernels   = table(kernelKind, func(k *native.Kernel) { _ = k.Close() })   // as above
+	libraries = convert.NewTable(libraryKind, func(l *native.Library) { _ = l.Close() }) // a free cannot report a failure
+	kernels   = convert.NewTable(kernelKind, func(k *native.Kernel) { _ = k.Close() })   // as above
 )
 
 // newLibrary calls make on the device of a place and writes the handle of the library to out. The caller owns it.
 func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make func(*runtime.Context, string) (*native.Library, error)) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if text == nil || out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		l, err := make(c, C.GoString(text))
 		if err != nil {
@@ -38,7 +39,7 @@ func newLibrary(who string, p C.place_in, text C.text_in, out *C.uint64_t, make 
 		handle, record := libraries.New()
 		if record == nil {
 			_ = l.Close() // the first error is the one to report
-			return full(libraries, who, "libraries")
+			return convert.TableFull(libraries, who, "libraries")
 		}
 		*record = l
 		*out = C.uint64_t(handle)
@@ -71,7 +72,7 @@ func goLibraryFree(handle C.uint64_t) {
 // onLibrary runs the body of an exported function against a library, which stays pinned while it runs.
 func onLibrary(who string, handle C.uint64_t, body func(*native.Library) error) C.fault {
 	return try(func(*runtime.Runtime) error {
-		return pinned(libraries, who, "library", uint64(handle), body)
+		return convert.WithPinned(libraries, who, "library", uint64(handle), body)
 	})
 }
 
@@ -82,7 +83,7 @@ func onLibrary(who string, handle C.uint64_t, body func(*native.Library) error) 
 func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
 	return onLibrary("library_get_names", handle, func(l *native.Library) error {
 		if out == nil {
-			return null("library_get_names")
+			return convert.NullPointer("library_get_names")
 		}
 		*out = C.CString(strings.Join(l.Names(), "\n"))
 		return nil
@@ -96,7 +97,7 @@ func goLibraryGetNames(handle C.uint64_t, out **C.char) C.fault {
 func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fault {
 	return onLibrary("library_get_kernel", handle, func(l *native.Library) error {
 		if name == nil || out == nil {
-			return null("library_get_kernel")
+			return convert.NullPointer("library_get_kernel")
 		}
 		k, err := l.Kernel(C.GoString(name))
 		if err != nil {
@@ -105,7 +106,7 @@ func goLibraryGetKernel(handle C.uint64_t, name C.text_in, out *C.uint64_t) C.fa
 		made, record := kernels.New()
 		if record == nil {
 			_ = k.Close() // the first error is the one to report
-			return full(kernels, "library_get_kernel", "kernels")
+			return convert.TableFull(kernels, "library_get_kernel", "kernels")
 		}
 		*record = k
 		*out = C.uint64_t(made)
@@ -123,7 +124,7 @@ func goKernelFree(handle C.uint64_t) {
 // onKernel runs the body of an exported function against a kernel, which stays pinned while it runs.
 func onKernel(who string, handle C.uint64_t, body func(*runtime.Runtime, *native.Kernel) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(kernels, who, "kernel", uint64(handle), func(k *native.Kernel) error { return body(rt, k) })
+		return convert.WithPinned(kernels, who, "kernel", uint64(handle), func(k *native.Kernel) error { return body(rt, k) })
 	})
 }
 
@@ -148,13 +149,13 @@ func goKernelGetInfo(handle C.uint64_t, info *C.pmps_kernel_info) C.fault {
 //export goKernelRun
 func goKernelRun(handle C.uint64_t, args unsafe.Pointer, count C.size_t, threads, group unsafe.Pointer, on C.uint64_t) C.fault {
 	return onKernel("kernel_run", handle, func(rt *runtime.Runtime, k *native.Kernel) error {
-		var room [usualArgs]native.KernelArg
+		var room [convert.UsualArgs]native.KernelArg
 		list, grid, err := kernelCall(rt, k.Name, args, count, threads, room[:0])
-		defer releaseArgs(list)
+		defer convert.ReleaseArgs(list)
 		if err != nil {
 			return err
 		}
-		return withStream(on, func(stream *runtime.Stream) error { return k.Run(list, grid, triple(group), stream) })
+		return withStream(on, func(stream *runtime.Stream) error { return k.Run(list, grid, convert.Triple(group), stream) })
 	})
 }
 
@@ -166,12 +167,12 @@ func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t
 	const who = "kernel_run_reporting"
 	return onKernel(who, handle, func(rt *runtime.Runtime, k *native.Kernel) error {
 		list, grid, err := kernelCall(rt, k.Name, args, count, threads, nil)
-		defer releaseArgs(list)
+		defer convert.ReleaseArgs(list)
 		if err != nil {
 			return err
 		}
 		if reports == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		sites, err := report.Parse([]byte(C.GoString(reports)))
 		if err != nil {
@@ -187,7 +188,7 @@ func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t
 			return nil
 		}
 		return withStream(on, func(stream *runtime.Stream) error {
-			return k.RunReporting(list, grid, triple(group), report.Words, sites.FindsAddresses(), read, stream)
+			return k.RunReporting(list, grid, convert.Triple(group), report.Words, sites.FindsAddresses(), read, stream)
 		})
 	})
 }
@@ -195,12 +196,12 @@ func goKernelRunReporting(handle C.uint64_t, args unsafe.Pointer, count C.size_t
 // kernelCall is what the two ways to run a kernel read of their caller's memory: the arguments, appended to room, and the
 // threads. The caller calls releaseArgs also after an error.
 func kernelCall(rt *runtime.Runtime, who string, args unsafe.Pointer, count C.size_t, threads unsafe.Pointer, room []native.KernelArg) (list []native.KernelArg, grid [3]uint64, err error) {
-	given, err := array[kernelArg](who, "arguments", args, uint64(count))
+	given, err := convert.Array[convert.KernelArg](who, "arguments", args, uint64(count))
 	if err == nil {
-		list, err = kernelArgs(rt, who, given, room)
+		list, err = convert.KernelArgs(rt, who, given, room)
 	}
 	if err == nil {
-		grid, err = gridOf(who, threads, list)
+		grid, err = convert.GridOf(who, threads, list)
 	}
 	return list, grid, err
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/paddle-mps/paddle-mps/alloc"
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/program"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -167,7 +168,7 @@ func goMemoryRecordHistory(p C.place_in, most C.int64_t, stack C.pmps_stack_call
 func goMemorySnapshot(p C.place_in, out **C.char) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
-			return null("memory_snapshot")
+			return convert.NullPointer("memory_snapshot")
 		}
 		var text strings.Builder
 		if err := snapshot.Write(c, &text); err != nil {

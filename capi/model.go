@@ -7,6 +7,7 @@ import (
 	"io"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
@@ -47,7 +48,7 @@ func goProgramLoad(p C.place_in, path C.text_in, data unsafe.Pointer, size C.siz
 	const who = "program_load"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		c, err := contextOf(rt, p)
 		if err != nil {
@@ -62,7 +63,7 @@ func goProgramLoad(p C.place_in, path C.text_in, data unsafe.Pointer, size C.siz
 			if file, ok := read.(io.Closer); ok {
 				_ = file.Close() // the first error is the one to report
 			}
-			return full(programs, who, "programs")
+			return convert.TableFull(programs, who, "programs")
 		}
 		if m, ok := read.(model); ok && c.Place() == place.CPU {
 			m.UseIntegers()
@@ -84,7 +85,7 @@ func load(rt *runtime.Runtime, path C.text_in, data unsafe.Pointer, size C.size_
 	case path != nil:
 		return modelOf(onnx.Open(C.GoString(path), execute.Folder(rt)))
 	}
-	given, err := memory(who, data, uint64(size))
+	given, err := convert.Bytes(who, data, uint64(size))
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func goProgramDescribe(handle C.uint64_t, json **C.char) C.fault {
 		m, ok := p.Source().(model)
 		switch {
 		case json == nil:
-			return null(who)
+			return convert.NullPointer(who)
 		case !ok:
 			return status.Errorf(status.Unsupported, "[%s] the program is not of an ONNX file", who)
 		}

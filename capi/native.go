@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/native"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
@@ -22,7 +23,7 @@ func borrowed(to *unsafe.Pointer, object uintptr) {
 func goDeviceGetMetal(p C.place_in, out *unsafe.Pointer) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
-			return null("device_get_metal")
+			return convert.NullPointer("device_get_metal")
 		}
 		object, err := native.Object(c)
 		if err == nil {
@@ -39,7 +40,7 @@ func goDeviceGetMetal(p C.place_in, out *unsafe.Pointer) C.fault {
 func goStreamGetMetal(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 	return onStream("stream_get_metal", handle, func(s *runtime.Stream) error {
 		if out == nil {
-			return null("stream_get_metal")
+			return convert.NullPointer("stream_get_metal")
 		}
 		queue, err := native.Queue(s)
 		if err == nil {
@@ -56,7 +57,7 @@ func goStreamGetMetal(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 func goTensorGetMetal(handle C.uint64_t, out *unsafe.Pointer, offset *C.size_t) C.fault {
 	return onTensor("tensor_get_metal", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil || offset == nil {
-			return null("tensor_get_metal")
+			return convert.NullPointer("tensor_get_metal")
 		}
 		buffer, at, err := native.Buffer(t)
 		if err == nil {
@@ -73,7 +74,7 @@ func goTensorGetMetal(handle C.uint64_t, out *unsafe.Pointer, offset *C.size_t) 
 func goCaptureGetState(p C.place_in, enabled, capturing *C.bool) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if enabled == nil || capturing == nil {
-			return null("capture_get_state")
+			return convert.NullPointer("capture_get_state")
 		}
 		*enabled, *capturing = C.bool(native.CanCapture(c)), C.bool(native.Capturing(c))
 		return nil
@@ -87,7 +88,7 @@ func goCaptureGetState(p C.place_in, enabled, capturing *C.bool) C.fault {
 func goCaptureBegin(p C.place_in, path C.text_in) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if path == nil {
-			return null("capture_begin")
+			return convert.NullPointer("capture_begin")
 		}
 		return native.BeginCapture(c, C.GoString(path))
 	})

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -33,14 +34,14 @@ func forever(s string) *C.char {
 //
 //export goDtypeSize
 func goDtypeSize(d C.int32_t) C.int64_t {
-	return C.int64_t(dtypeOf(int32(d)).Size()) // dtype.Invalid has size 0
+	return C.int64_t(convert.DTypeOf(int32(d)).Size()) // dtype.Invalid has size 0
 }
 
 // goDtypeName is pmps_dtype_name. The text is borrowed for ever. It needs no runtime.
 //
 //export goDtypeName
 func goDtypeName(d C.int32_t) C.text_in {
-	t := dtypeOf(int32(d))
+	t := convert.DTypeOf(int32(d))
 	if !t.Named() {
 		return nil
 	}
@@ -52,7 +53,7 @@ func goDtypeName(d C.int32_t) C.text_in {
 //export goOpFind
 func goOpFind(name C.text_in, out *C.pmps_op) C.fault {
 	if name == nil || out == nil {
-		return fault(null("op_find"))
+		return fault(convert.NullPointer("op_find"))
 	}
 	row, err := op.ByName(C.GoString(name))
 	if err != nil {
@@ -67,7 +68,7 @@ func goOpFind(name C.text_in, out *C.pmps_op) C.fault {
 //
 //export goOpName
 func goOpName(id C.pmps_op) C.text_in {
-	row, err := rowOf(uint64(id))
+	row, err := convert.RowOf(uint64(id))
 	if err != nil {
 		return nil
 	}
@@ -79,20 +80,20 @@ func goOpName(id C.pmps_op) C.text_in {
 //
 //export goOpSignature
 func goOpSignature(id C.pmps_op) C.text_in {
-	row, err := rowOf(uint64(id))
+	row, err := convert.RowOf(uint64(id))
 	if err != nil {
 		return nil
 	}
-	return forever(signature(row))
+	return forever(convert.Signature(row))
 }
 
 // bound runs body with a call read from the caller's memory and this thread's stream; both are held while it runs.
-func bound(rt *runtime.Runtime, id, args uint64, argsAt unsafe.Pointer, attrs uint64, attrsAt unsafe.Pointer, on C.uint64_t, body func(*call, *runtime.Stream) error) error {
-	c, err := bind(rt, id, argsAt, args, attrsAt, attrs)
+func bound(rt *runtime.Runtime, id, args uint64, argsAt unsafe.Pointer, attrs uint64, attrsAt unsafe.Pointer, on C.uint64_t, body func(*convert.Call, *runtime.Stream) error) error {
+	c, err := convert.Bind(rt, id, argsAt, args, attrsAt, attrs)
 	if err != nil {
 		return err
 	}
-	defer c.release()
+	defer c.Release()
 	stream, err := using(on)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func bound(rt *runtime.Runtime, id, args uint64, argsAt unsafe.Pointer, attrs ui
 //export goOpCall
 func goOpCall(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
+		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *convert.Call, s *runtime.Stream) error {
 			return results(calling(rt, on), c, nil, s, outputs, count)
 		})
 	})
@@ -122,27 +123,27 @@ func goOpCallOn(p C.place_in, id C.pmps_op, args unsafe.Pointer, argCount C.size
 		if err != nil {
 			return err
 		}
-		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
-			c.displaced = displaced
+		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *convert.Call, s *runtime.Stream) error {
+			c.Displaced = displaced
 			return results(calling(rt, on), c, where, s, outputs, count)
 		})
 	})
 }
 
 // results runs a call and writes the handles of what it made to outputs, if there is room for them.
-func results(rt eager.Caller, c *call, where *runtime.Context, s *runtime.Stream, outputs *C.uint64_t, count *C.size_t) error {
+func results(rt eager.Caller, c *convert.Call, where *runtime.Context, s *runtime.Stream, outputs *C.uint64_t, count *C.size_t) error {
 	if outputs == nil || count == nil {
-		return null(c.row.Name)
+		return convert.NullPointer(c.Row.Name)
 	}
-	made, err := rt.Call(c.row, c.in, c.at, where, s)
+	made, err := rt.Call(c.Row, c.In, c.At, where, s)
 	if err != nil {
 		return err
 	}
 	if uint64(len(made)) > uint64(*count) {
 		free(rt.Runtime, made)
-		return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", c.row.Name, len(made), *count)
+		return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", c.Row.Name, len(made), *count)
 	}
-	displace(c.displaced, made...)
+	convert.Displace(c.Displaced, made...)
 	// SAFETY: the C contract says that outputs has room for *count handles, which is at least len(made).
 	to := unsafe.Slice(outputs, len(made))
 	for i, t := range made {
@@ -164,13 +165,13 @@ func free(rt *runtime.Runtime, made []*runtime.Tensor) {
 //export goOpCallInto
 func goOpCallInto(id C.pmps_op, args unsafe.Pointer, argCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, on, output C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *call, s *runtime.Stream) error {
+		return bound(rt, uint64(id), uint64(argCount), args, uint64(attrCount), attrs, on, func(c *convert.Call, s *runtime.Stream) error {
 			out := rt.Acquire(uint64(output))
 			if out == nil {
-				return stale(c.row.Name, "tensor", rt.HandleHistory(uint64(output)))
+				return convert.StaleHandle(c.Row.Name, "tensor", rt.HandleHistory(uint64(output)))
 			}
 			defer out.Release()
-			return calling(rt, on).CallInto(c.row, c.in, c.at, out, s)
+			return calling(rt, on).CallInto(c.Row, c.In, c.At, out, s)
 		})
 	})
 }

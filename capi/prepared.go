@@ -9,6 +9,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -27,14 +28,14 @@ const (
 )
 
 // calls is a pool, so that an operator allocates no memory for its operands.
-var calls = sync.Pool{New: func() any { return &call{in: make([]runtime.Operand, 0, 4)} }}
+var calls = sync.Pool{New: func() any { return &convert.Call{In: make([]runtime.Operand, 0, 4)} }}
 
 // recycle ends what a call holds and returns it to the pool.
-func (c *call) recycle() {
-	c.release()
-	clear(c.in)
-	clear(c.room)
-	*c = call{in: c.in[:0], room: c.room[:0]}
+func recycle(c *convert.Call) {
+	c.Release()
+	clear(c.In)
+	clear(c.Room)
+	*c = convert.Call{In: c.In[:0], Room: c.Room[:0]}
 	calls.Put(c)
 }
 
@@ -71,140 +72,140 @@ func preparedCall(given *C.prepared, on C.uint64_t, results *C.described_list) (
 	if given.release != 0 {
 		rt.Free(uint64(given.release))
 	}
-	c := calls.Get().(*call)
-	defer c.recycle()
-	if err := c.prepare(rt, given); err != nil {
+	c := calls.Get().(*convert.Call)
+	defer recycle(c)
+	if err := prepare(c, rt, given); err != nil {
 		return C.CALL_FAILED, err
 	}
-	return c.make(rt, given, on, results)
+	return makeCall(c, rt, given, on, results)
 }
 
-// make makes the call that prepare has read. It is a function of its own because of what it defers: see Runtime.compute.
-func (c *call) make(rt *runtime.Runtime, given *C.prepared, on C.uint64_t, results *C.described_list) (C.uint64_t, error) {
+// makeCall makes the call that prepare has read. It is a function of its own because of what it defers: see Runtime.compute.
+func makeCall(c *convert.Call, rt *runtime.Runtime, given *C.prepared, on C.uint64_t, results *C.described_list) (C.uint64_t, error) {
 	stream, err := using(on)
 	if err != nil {
 		return C.CALL_FAILED, err
 	}
 	defer done(on)
-	where, err := c.target(rt, given, stream)
+	where, err := target(c, rt, given, stream)
 	if err != nil {
 		return C.CALL_FAILED, err
 	}
 	if stream.Traces() {
-		c.at = slices.Clone(c.at) // graphs keep it
+		c.At = slices.Clone(c.At) // graphs keep it
 	} else {
-		if work := c.work(where); work > heavyWork {
+		if work := workOf(c, where); work > heavyWork {
 			return C.CALL_HEAVY, nil
-		} else if given.unlocked == 0 && (work > smallWork || !c.onCPU(where)) {
+		} else if given.unlocked == 0 && (work > smallWork || !onCPU(c, where)) {
 			return C.CALL_LONG, nil
 		}
 	}
-	if err := c.admitted(where, stream); err != nil {
+	if err := admitted(c, where, stream); err != nil {
 		return C.CALL_FAILED, err
 	}
-	if c.out != nil {
-		return C.CALL_DONE, calling(rt, on).CallInto(c.row, c.in, c.at, c.out, stream)
+	if c.Out != nil {
+		return C.CALL_DONE, calling(rt, on).CallInto(c.Row, c.In, c.At, c.Out, stream)
 	}
-	return c.describeResults(calling(rt, on), where, stream, results)
+	return describeResults(c, calling(rt, on), where, stream, results)
 }
 
 // prepare resolves operands and attributes, whose kinds python.c has checked. What it holds is released by
 // recycle, also after an error.
-func (c *call) prepare(rt *runtime.Runtime, given *C.prepared) (err error) {
-	if c.row, err = rowOf(uint64(given.op)); err != nil {
+func prepare(c *convert.Call, rt *runtime.Runtime, given *C.prepared) (err error) {
+	if c.Row, err = convert.RowOf(uint64(given.op)); err != nil {
 		return err
 	}
 	// SAFETY: python.c has filled in as many of both, in memory of its stack frame that outlives this call.
-	args := unsafe.Slice((*arg)(unsafe.Pointer(given.args)), uint64(given.arg_count))
-	attrs := unsafe.Slice((*attr)(unsafe.Pointer(given.attrs)), uint64(given.attr_count))
-	if len(attrs) > len(c.row.Attrs) {
-		return status.Errorf(status.Invalid, "[%s] got %d attributes; want %d", c.row.Name, len(attrs), len(c.row.Attrs))
+	args := unsafe.Slice((*convert.Arg)(unsafe.Pointer(given.args)), uint64(given.arg_count))
+	attrs := unsafe.Slice((*convert.Attr)(unsafe.Pointer(given.attrs)), uint64(given.attr_count))
+	if len(attrs) > len(c.Row.Attrs) {
+		return status.Errorf(status.Invalid, "[%s] got %d attributes; want %d", c.Row.Name, len(attrs), len(c.Row.Attrs))
 	}
-	if len(c.row.Attrs) > 0 {
-		c.room = slices.Grow(c.room, len(c.row.Attrs))[:len(c.row.Attrs)]
-		c.at = c.room
+	if len(c.Row.Attrs) > 0 {
+		c.Room = slices.Grow(c.Room, len(c.Row.Attrs))[:len(c.Row.Attrs)]
+		c.At = c.Room
 	}
 	for i := range attrs {
-		if c.at[i], err = attrs[i].value(rt, c.row); err != nil {
+		if c.At[i], err = attrs[i].Value(rt, c.Row); err != nil {
 			return err
 		}
 	}
-	return c.operands(rt, args)
+	return c.Operands(rt, args)
 }
 
 // target is the device that the caller named; nil means the one where the tensors are. A tensor that takes the
 // result is held until recycle.
-func (c *call) target(rt *runtime.Runtime, given *C.prepared, on *runtime.Stream) (where *runtime.Context, err error) {
+func target(c *convert.Call, rt *runtime.Runtime, given *C.prepared, on *runtime.Stream) (where *runtime.Context, err error) {
 	if given.lead == C.PMPS_PYTHON_OUTPUT {
-		c.out, err = operandOf(rt, c.row, len(c.in), given.where, on)
+		c.Out, err = operandOf(rt, c.Row, len(c.In), given.where, on)
 		return nil, err
 	}
-	where, c.displaced, err = packedTensorPlace(rt, uint64(given.where))
+	where, c.Displaced, err = packedTensorPlace(rt, uint64(given.where))
 	return where, err
 }
 
 // onCPU reports whether a call runs on the CPU, judged by its first tensor.
-func (c *call) onCPU(where *runtime.Context) bool {
-	for i := range c.in {
-		if t := c.in[i].Tensor; t != nil {
+func onCPU(c *convert.Call, where *runtime.Context) bool {
+	for i := range c.In {
+		if t := c.In[i].Tensor; t != nil {
 			return t.Place().Kind == place.CPUKind
 		}
 	}
-	if c.out != nil {
-		return c.out.Place().Kind == place.CPUKind
+	if c.Out != nil {
+		return c.Out.Place().Kind == place.CPUKind
 	}
 	return where == nil || where.Place().Kind == place.CPUKind
 }
 
-// work estimates how many elements a call works on. It is 0 on devices with queues, where the caller does not wait, and
+// workOf estimates how many elements a call works on. It is 0 on devices with queues, where the caller does not wait, and
 // for views.
-func (c *call) work(where *runtime.Context) int64 {
-	if !c.onCPU(where) || c.views() {
+func workOf(c *convert.Call, where *runtime.Context) int64 {
+	if !onCPU(c, where) || views(c) {
 		return 0
 	}
 	var size int64
-	for i := range c.in {
-		if t := c.in[i].Tensor; t != nil {
-			size = c.with(size, t)
+	for i := range c.In {
+		if t := c.In[i].Tensor; t != nil {
+			size = workWith(c, size, t)
 		}
 	}
-	if c.out != nil {
-		size = max(size, c.out.Numel())
+	if c.Out != nil {
+		size = max(size, c.Out.Numel())
 	}
-	if c.row.Kind == op.Reduce {
+	if c.Row.Kind == op.Reduce {
 		size /= reduced
 	}
-	return max(size, c.extent(size))
+	return max(size, extent(c, size))
 }
 
 // views reports whether a call makes nothing but other layouts of its operand's memory, which takes as long for any size. What
 // is not contiguous may have to be copied.
-func (c *call) views() bool {
-	if c.row.Kind != op.View || c.row.Fresh || c.out != nil {
+func views(c *convert.Call) bool {
+	if c.Row.Kind != op.View || c.Row.Fresh || c.Out != nil {
 		return false
 	}
-	x := c.in[0].Tensor
+	x := c.In[0].Tensor
 	return x != nil && x.IsContiguous()
 }
 
-// with adds an operand to an estimate of work. Operands that broadcast may make a result of as many
+// workWith adds an operand to an estimate of work. Operands that broadcast may make a result of as many
 // elements as the product of theirs.
-func (c *call) with(size int64, t *runtime.Tensor) int64 {
+func workWith(c *convert.Call, size int64, t *runtime.Tensor) int64 {
 	n := t.Numel()
 	if size == 0 {
 		return n
 	}
-	if multiplications, ok := c.convolved(size, t); ok {
+	if multiplications, ok := convolved(c, size, t); ok {
 		return max(size, multiplications/products+n)
 	}
 	switch {
-	case (c.row.Kind == op.Product || c.row.Kind == op.Recur) && t.Rank > 0:
+	case (c.Row.Kind == op.Product || c.Row.Kind == op.Recur) && t.Rank > 0:
 		return times(size, t.Dims[t.Rank-1])/products + n
-	case c.row.Kind == op.Attend && t.Rank > 1: // key or value, beside queries of so many elements
+	case c.Row.Kind == op.Attend && t.Rank > 1: // key or value, beside queries of so many elements
 		return max(size, times(size, t.Dims[t.Rank-2])/products+n)
-	case c.row.Kind != op.Assemble && c.row.Kind != op.Index && !c.alike(t):
+	case c.Row.Kind != op.Assemble && c.Row.Kind != op.Index && !alike(c, t):
 		return times(size, n)
-	case c.row.Kind == op.Assemble:
+	case c.Row.Kind == op.Assemble:
 		return size + n
 	}
 	return size
@@ -213,23 +214,23 @@ func (c *call) with(size int64, t *runtime.Tensor) int64 {
 // convolved estimates the multiplications of a convolution of size elements with others; it reports false for other calls: those of
 // windows without groups. An element of an image meets the weights of its channel, of which there are as many as a window has
 // elements; where the size of windows is an attribute, the others are an image, each element of which meets a window.
-func (c *call) convolved(size int64, other *runtime.Tensor) (multiplications int64, ok bool) {
-	x := c.in[0].Tensor
-	if c.row.Kind != op.Window || x == nil || x.Rank < 3 {
+func convolved(c *convert.Call, size int64, other *runtime.Tensor) (multiplications int64, ok bool) {
+	x := c.In[0].Tensor
+	if c.Row.Kind != op.Window || x == nil || x.Rank < 3 {
 		return 0, false
 	}
 	channels, window := x.Dims[1], int64(0)
-	for i := range c.at {
-		switch c.row.Attrs[i].Name {
+	for i := range c.At {
+		switch c.Row.Attrs[i].Name {
 		case "groups":
 			ok = true
 		case "channels_last":
-			if c.at[i].I != 0 {
+			if c.At[i].I != 0 {
 				channels = x.Dims[x.Rank-1]
 			}
 		case "kernel_size":
 			window = 1
-			for _, n := range c.at[i].Ints {
+			for _, n := range c.At[i].Ints {
 				window = times(window, n)
 			}
 		}
@@ -241,22 +242,22 @@ func (c *call) convolved(size int64, other *runtime.Tensor) (multiplications int
 }
 
 // alike reports whether a tensor has the shape of the first operand.
-func (c *call) alike(t *runtime.Tensor) bool {
-	return c.in[0].Tensor != nil && c.in[0].Tensor.Shape == t.Shape
+func alike(c *convert.Call, t *runtime.Tensor) bool {
+	return c.In[0].Tensor != nil && c.In[0].Tensor.Shape == t.Shape
 }
 
 // extent is the size of the result if attributes determine it, else 1. size is that of the operands.
-func (c *call) extent(size int64) int64 {
+func extent(c *convert.Call, size int64) int64 {
 	total := int64(1)
-	for i := range c.at {
-		if c.row.Kind != op.Assemble && c.row.Attrs[i].Name != "shape" {
+	for i := range c.At {
+		if c.Row.Kind != op.Assemble && c.Row.Attrs[i].Name != "shape" {
 			continue
 		}
-		for _, n := range c.at[i].Ints {
+		for _, n := range c.At[i].Ints {
 			total = times(total, max(n, 1))
 		}
 	}
-	if c.row.Kind == op.Assemble {
+	if c.Row.Kind == op.Assemble {
 		return times(total, size)
 	}
 	return total
@@ -271,16 +272,16 @@ func times(a, b int64) int64 {
 }
 
 // describeResults runs a call and describes what it made.
-func (c *call) describeResults(rt eager.Caller, where *runtime.Context, on *runtime.Stream, results *C.described_list) (C.uint64_t, error) {
-	if one, err := c.elementwise(rt, on); one != nil || err != nil {
+func describeResults(c *convert.Call, rt eager.Caller, where *runtime.Context, on *runtime.Stream, results *C.described_list) (C.uint64_t, error) {
+	if one, err := elementwise(c, rt, on); one != nil || err != nil {
 		if err != nil {
 			return C.CALL_FAILED, err
 		}
 		results.count, results.listed = 1, 0
-		c.describe(one, &results.of[0])
+		describeResult(c, one, &results.of[0])
 		return C.CALL_DONE, nil
 	}
-	made, err := rt.Call(c.row, c.in, c.at, where, on)
+	made, err := rt.Call(c.Row, c.In, c.At, where, on)
 	if err != nil {
 		return C.CALL_FAILED, err
 	}
@@ -288,34 +289,34 @@ func (c *call) describeResults(rt eager.Caller, where *runtime.Context, on *runt
 		free(rt.Runtime, made)
 		return C.CALL_MANY, nil
 	}
-	displace(c.displaced, made...)
+	convert.Displace(c.Displaced, made...)
 	results.count, results.listed = C.int64_t(len(made)), 0
-	if c.row.Many() {
+	if c.Row.Many() {
 		results.listed = 1
 	}
 	for i, t := range made {
-		c.describe(t, &results.of[i])
+		describeResult(c, t, &results.of[i])
 	}
 	return C.CALL_DONE, nil
 }
 
 // elementwise runs an operator for which the runtime has a faster function than Call; nil for others.
-func (c *call) elementwise(rt eager.Caller, on *runtime.Stream) (*runtime.Tensor, error) {
+func elementwise(c *convert.Call, rt eager.Caller, on *runtime.Stream) (*runtime.Tensor, error) {
 	switch {
-	case len(c.at) > 0 || len(c.in) == 0 || c.in[0].Tensor == nil && len(c.in) == 1:
-	case len(c.in) == 2 && (c.row.Kind == op.Binary || c.row.Kind == op.Compare):
-		return rt.Binary(c.row, c.in[0], c.in[1], on)
-	case len(c.in) == 1 && c.row.Kind == op.Unary:
-		return rt.Unary(c.row, c.in[0].Tensor, on)
+	case len(c.At) > 0 || len(c.In) == 0 || c.In[0].Tensor == nil && len(c.In) == 1:
+	case len(c.In) == 2 && (c.Row.Kind == op.Binary || c.Row.Kind == op.Compare):
+		return rt.Binary(c.Row, c.In[0], c.In[1], on)
+	case len(c.In) == 1 && c.Row.Kind == op.Unary:
+		return rt.Unary(c.Row, c.In[0].Tensor, on)
 	}
 	return nil, nil
 }
 
-// describe fills in the description of a result. A view may keep a large storage alive, so it is freed at once and
+// describeResult fills in the description of a result. A view may keep a large storage alive, so it is freed at once and
 // not late.
-func (c *call) describe(t *runtime.Tensor, to *C.described) {
+func describeResult(c *convert.Call, t *runtime.Tensor, to *C.described) {
 	describe(t, to)
-	if (c.row.Kind != op.View || c.row.Fresh) && t.Numel() <= smallWork && !t.Traced() {
+	if (c.Row.Kind != op.View || c.Row.Fresh) && t.Numel() <= smallWork && !t.Traced() {
 		to.late = 1
 	}
 }
@@ -337,7 +338,7 @@ var programListsPool = sync.Pool{New: func() any { return new(programLists) }}
 
 // recycle releases what the run has read and returns the lists to the pool.
 func (l *programLists) recycle() {
-	releaseAll(l.in)
+	convert.ReleaseAll(l.in)
 	clear(l.in)
 	clear(l.made)
 	l.in, l.made = l.in[:0], l.made[:0]
@@ -364,7 +365,7 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 	}
 	pinned := programs.Pin(uint64(given.program))
 	if pinned == nil {
-		return C.CALL_FAILED, stale(who, "program", programs.History(uint64(given.program)))
+		return C.CALL_FAILED, convert.StaleHandle(who, "program", programs.History(uint64(given.program)))
 	}
 	defer programs.Unpin(uint64(given.program))
 	p := *pinned
@@ -389,7 +390,7 @@ func programCall(given *C.program_inputs, on C.uint64_t, results *C.described_li
 	defer l.recycle()
 	// SAFETY: python.c has filled in as many handles, in memory of its stack frame that outlives this call.
 	handles := unsafe.Slice((*uint64)(unsafe.Pointer(given.inputs)), uint64(given.count))
-	if l.in, err = acquireAll(l.in, rt, who, handles); err != nil {
+	if l.in, err = convert.AcquireAll(l.in, rt, who, handles); err != nil {
 		return C.CALL_FAILED, err
 	}
 	if !p.Accepts(l.in, on&C.NO_GRADIENTS == 0, given.recording != 0) {
@@ -423,7 +424,7 @@ func goTensorDescribe(handle C.uint64_t, to *C.described) C.uint64_t {
 	return quickOn(handle, 0, 0, func(rt eager.Caller, _ *runtime.Stream) error {
 		t := rt.Acquire(uint64(handle))
 		if t == nil {
-			return stale("tensor", "tensor", rt.HandleHistory(uint64(handle)))
+			return convert.StaleHandle("tensor", "tensor", rt.HandleHistory(uint64(handle)))
 		}
 		defer t.Release()
 		describe(t, to)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -37,17 +38,17 @@ func TestWorkOfConvolutions(t *testing.T) {
 		{"conv_weight", []int64{1, 64, 256, 256}, []int64{1, 64, 256, 256}, false, true},
 		{"conv_weight", []int64{1, 256, 256, 64}, []int64{1, 256, 256, 64}, true, true},
 	} {
-		c := call{row: op.MustByName(test.name)}
+		c := convert.Call{Row: op.MustByName(test.name)}
 		for _, dims := range [][]int64{test.x, test.y} {
 			s, err := shape.Of(dims...)
 			require.NoError(t, err)
 			x, err := rt.FromHost(ctx, dtype.Float32, s, make([]byte, 4*s.Numel()))
 			require.NoError(t, err)
-			c.in = append(c.in, runtime.Operand{Tensor: x})
+			c.In = append(c.In, runtime.Operand{Tensor: x})
 		}
-		for i := range c.row.Attrs {
-			v := c.row.Attrs[i].Default
-			switch c.row.Attrs[i].Name {
+		for i := range c.Row.Attrs {
+			v := c.Row.Attrs[i].Default
+			switch c.Row.Attrs[i].Name {
 			case "kernel_size":
 				v = window
 			case "channels_last":
@@ -55,11 +56,11 @@ func TestWorkOfConvolutions(t *testing.T) {
 					v.I = 1
 				}
 			}
-			c.at = append(c.at, v)
+			c.At = append(c.At, v)
 		}
-		require.Equal(t, test.heavy, c.work(nil) > heavyWork, "%+v: %d", test, c.work(nil))
-		for i := range c.in {
-			rt.Free(c.in[i].Tensor.Handle())
+		require.Equal(t, test.heavy, workOf(&c, nil) > heavyWork, "%+v: %d", test, workOf(&c, nil))
+		for i := range c.In {
+			rt.Free(c.In[i].Tensor.Handle())
 		}
 	}
 	require.NoError(t, rt.Close())

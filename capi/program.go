@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/graph"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -22,8 +23,8 @@ const (
 // A graph goes with its handle. A program goes when its handle is freed and no call is inside; what it has submitted to
 // streams keeps what it needs.
 var (
-	graphs   = table(graphKind, func(*building) {})
-	programs = table(programKind, (*execute.Program).Close)
+	graphs   = convert.NewTable(graphKind, func(*convert.Building) {})
+	programs = convert.NewTable(programKind, (*execute.Program).Close)
 )
 
 // goGraphNew is pmps_graph_new. The caller owns the handle.
@@ -32,13 +33,13 @@ var (
 func goGraphNew(out *C.uint64_t) C.fault {
 	return try(func(*runtime.Runtime) error {
 		if out == nil {
-			return null("graph_new")
+			return convert.NullPointer("graph_new")
 		}
 		handle, record := graphs.New()
 		if record == nil {
-			return full(graphs, "graph_new", "graphs")
+			return convert.TableFull(graphs, "graph_new", "graphs")
 		}
-		*record = newBuilding()
+		*record = convert.NewBuilding()
 		*out = C.uint64_t(handle)
 		return nil
 	})
@@ -53,13 +54,13 @@ func goGraphFree(handle C.uint64_t) {
 
 // onGraph runs the body of an exported function against a graph. A second thread that uses the graph meanwhile gets
 // status.Invalid.
-func onGraph(who string, handle C.uint64_t, body func(*runtime.Runtime, *building) error) C.fault {
+func onGraph(who string, handle C.uint64_t, body func(*runtime.Runtime, *convert.Building) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(graphs, who, "graph", uint64(handle), func(g *building) error {
-			if err := g.enter(who); err != nil {
+		return convert.WithPinned(graphs, who, "graph", uint64(handle), func(g *convert.Building) error {
+			if err := g.Enter(who); err != nil {
 				return err
 			}
-			defer g.mu.Unlock()
+			defer g.Mu.Unlock()
 			return body(rt, g)
 		})
 	})
@@ -69,11 +70,11 @@ func onGraph(who string, handle C.uint64_t, body func(*runtime.Runtime, *buildin
 //
 //export goGraphAddSymbol
 func goGraphAddSymbol(handle C.uint64_t, out *C.int64_t) C.fault {
-	return onGraph("graph_add_symbol", handle, func(_ *runtime.Runtime, g *building) error {
+	return onGraph("graph_add_symbol", handle, func(_ *runtime.Runtime, g *convert.Building) error {
 		if out == nil {
-			return null("graph_add_symbol")
+			return convert.NullPointer("graph_add_symbol")
 		}
-		*out = C.int64_t(g.dim(g.builder.Symbol()))
+		*out = C.int64_t(g.Dim(g.Builder.Symbol()))
 		return nil
 	})
 }
@@ -83,19 +84,19 @@ func goGraphAddSymbol(handle C.uint64_t, out *C.int64_t) C.fault {
 //export goGraphAddInput
 func goGraphAddInput(handle C.uint64_t, number, rank C.int32_t, dims unsafe.Pointer, out *C.pmps_value) C.fault {
 	const who = "graph_add_input"
-	return onGraph(who, handle, func(_ *runtime.Runtime, g *building) error {
+	return onGraph(who, handle, func(_ *runtime.Runtime, g *convert.Building) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
-		d, err := known(who, int32(number))
+		d, err := convert.KnownDType(who, int32(number))
 		if err != nil {
 			return err
 		}
-		list, err := dimensions(who, int32(rank), dims)
+		list, err := convert.Dimensions(who, int32(rank), dims)
 		if err != nil {
 			return err
 		}
-		v, err := g.input(who, op.Type{DType: d}, list)
+		v, err := g.Input(who, op.Type{DType: d}, list)
 		if err == nil {
 			*out = C.pmps_value(v)
 		}
@@ -109,18 +110,18 @@ func goGraphAddInput(handle C.uint64_t, number, rank C.int32_t, dims unsafe.Poin
 //export goGraphAddConstant
 func goGraphAddConstant(handle, tensor C.uint64_t, out *C.pmps_value) C.fault {
 	const who = "graph_add_constant"
-	return onGraph(who, handle, func(rt *runtime.Runtime, g *building) error {
+	return onGraph(who, handle, func(rt *runtime.Runtime, g *convert.Building) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		t := rt.Acquire(uint64(tensor))
 		if t == nil {
-			return stale(who, "tensor", rt.HandleHistory(uint64(tensor)))
+			return convert.StaleHandle(who, "tensor", rt.HandleHistory(uint64(tensor)))
 		}
 		defer t.Release()
 		c, err := execute.Constant(t)
 		if err == nil {
-			*out = C.pmps_value(g.name(g.builder.Constant(c)))
+			*out = C.pmps_value(g.Name(g.Builder.Constant(c)))
 		}
 		return err
 	})
@@ -131,20 +132,20 @@ func goGraphAddConstant(handle, tensor C.uint64_t, out *C.pmps_value) C.fault {
 //export goGraphAddScalar
 func goGraphAddScalar(handle C.uint64_t, given unsafe.Pointer, out *C.pmps_value) C.fault {
 	const who = "graph_add_scalar"
-	return onGraph(who, handle, func(_ *runtime.Runtime, g *building) error {
+	return onGraph(who, handle, func(_ *runtime.Runtime, g *convert.Building) error {
 		if given == nil || out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		// SAFETY: the C contract says that given points to a pmps_arg for the duration of the call.
-		v, err := (*arg)(given).scalar(who)
+		v, err := (*convert.Arg)(given).Scalar(who)
 		if err != nil {
 			return err
 		}
-		made := g.absent
+		made := g.Absent
 		if v.Set() {
-			made = func() graph.Value { return g.builder.Scalar(v) }
+			made = func() graph.Value { return g.Builder.Scalar(v) }
 		}
-		*out = C.pmps_value(g.name(made()))
+		*out = C.pmps_value(g.Name(made()))
 		return nil
 	})
 }
@@ -155,23 +156,23 @@ func goGraphAddScalar(handle C.uint64_t, given unsafe.Pointer, out *C.pmps_value
 //
 //export goGraphCall
 func goGraphCall(handle C.uint64_t, id C.pmps_op, inputs unsafe.Pointer, inCount C.size_t, attrs unsafe.Pointer, attrCount C.size_t, outputs *C.pmps_value, count *C.size_t) C.fault {
-	return onGraph("graph_call", handle, func(rt *runtime.Runtime, g *building) error {
-		row, err := rowOf(uint64(id))
+	return onGraph("graph_call", handle, func(rt *runtime.Runtime, g *convert.Building) error {
+		row, err := convert.RowOf(uint64(id))
 		if err != nil {
 			return err
 		}
 		if outputs == nil || count == nil {
-			return null(row.Name)
+			return convert.NullPointer(row.Name)
 		}
-		names, err := array[int64](row.Name, "operands", inputs, uint64(inCount))
+		names, err := convert.Array[int64](row.Name, "operands", inputs, uint64(inCount))
 		if err != nil {
 			return err
 		}
-		at, err := constantAttributes(rt, row, attrs, uint64(attrCount))
+		at, err := convert.ConstantAttributes(rt, row, attrs, uint64(attrCount))
 		if err != nil {
 			return err
 		}
-		made, err := g.call(row, names, at, uint64(*count))
+		made, err := g.Call(row, names, at, uint64(*count))
 		if err != nil {
 			return err
 		}
@@ -188,15 +189,15 @@ func goGraphCall(handle C.uint64_t, id C.pmps_op, inputs unsafe.Pointer, inCount
 //export goGraphGetValueInfo
 func goGraphGetValueInfo(handle C.uint64_t, value C.pmps_value, info *C.pmps_value_info) C.fault {
 	const who = "graph_get_value_info"
-	return onGraph(who, handle, func(_ *runtime.Runtime, g *building) error {
-		v, err := g.value(who, "value", 0, int64(value))
+	return onGraph(who, handle, func(_ *runtime.Runtime, g *convert.Building) error {
+		v, err := g.Value(who, "value", 0, int64(value))
 		if err != nil {
 			return err
 		}
-		t := g.builder.TypeOf(v)
+		t := g.Builder.TypeOf(v)
 		full := C.pmps_value_info{dtype: C.int32_t(t.DType), rank: C.int32_t(t.Shape.Rank)}
 		for i, d := range t.Shape.Slice() {
-			full.dims[i] = C.int64_t(g.dim(d))
+			full.dims[i] = C.int64_t(g.Dim(d))
 		}
 		return give(who, info, &full, &full.struct_size)
 	})
@@ -206,11 +207,11 @@ func goGraphGetValueInfo(handle C.uint64_t, value C.pmps_value, info *C.pmps_val
 //
 //export goGraphToText
 func goGraphToText(handle C.uint64_t, out **C.char) C.fault {
-	return onGraph("graph_to_text", handle, func(_ *runtime.Runtime, g *building) error {
+	return onGraph("graph_to_text", handle, func(_ *runtime.Runtime, g *convert.Building) error {
 		if out == nil {
-			return null("graph_to_text")
+			return convert.NullPointer("graph_to_text")
 		}
-		*out = C.CString(g.builder.String())
+		*out = C.CString(g.Builder.String())
 		return nil
 	})
 }
@@ -221,23 +222,23 @@ func goGraphToText(handle C.uint64_t, out **C.char) C.fault {
 //export goProgramNew
 func goProgramNew(p C.place_in, handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, out *C.uint64_t) C.fault {
 	const who = "program_new"
-	return onGraph(who, handle, func(rt *runtime.Runtime, g *building) error {
+	return onGraph(who, handle, func(rt *runtime.Runtime, g *convert.Building) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		c, err := contextOf(rt, p)
 		if err != nil {
 			return err
 		}
-		names, err := array[int64](who, "outputs", outputs, uint64(count))
+		names, err := convert.Array[int64](who, "outputs", outputs, uint64(count))
 		if err != nil {
 			return err
 		}
 		made, record := programs.New()
 		if record == nil {
-			return full(programs, who, "programs")
+			return convert.TableFull(programs, who, "programs")
 		}
-		built, err := g.end(who, names)
+		built, err := g.End(who, names)
 		if err != nil {
 			programs.Free(made)
 			return err
@@ -259,7 +260,7 @@ func goProgramFree(handle C.uint64_t) {
 // onProgram runs the body of an exported function against a program, which stays pinned while it runs.
 func onProgram(who string, handle C.uint64_t, body func(*runtime.Runtime, *execute.Program) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(programs, who, "program", uint64(handle), func(p *execute.Program) error { return body(rt, p) })
+		return convert.WithPinned(programs, who, "program", uint64(handle), func(p *execute.Program) error { return body(rt, p) })
 	})
 }
 
@@ -270,7 +271,7 @@ func goProgramSave(handle C.uint64_t, path C.text_in) C.fault {
 	const who = "program_save"
 	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if path == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		return p.Save(C.GoString(path))
 	})
@@ -282,11 +283,11 @@ func goProgramSave(handle C.uint64_t, path C.text_in) C.fault {
 func goProgramPrepare(handle C.uint64_t, dims, ranks unsafe.Pointer, count C.size_t) C.fault {
 	const who = "program_prepare"
 	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
-		lists, err := array[*int64](who, "inputs", dims, uint64(count))
+		lists, err := convert.Array[*int64](who, "inputs", dims, uint64(count))
 		if err != nil {
 			return err
 		}
-		lengths, err := array[int32](who, "ranks", ranks, uint64(count))
+		lengths, err := convert.Array[int32](who, "ranks", ranks, uint64(count))
 		if err != nil {
 			return err
 		}
@@ -295,7 +296,7 @@ func goProgramPrepare(handle C.uint64_t, dims, ranks unsafe.Pointer, count C.siz
 				return status.Errorf(status.Invalid, "[%s] got %d sizes of input %d; want %d", who, lengths[i], i, in.Shape.Rank)
 			}
 		}
-		types, err := sizes(who, p.Inputs(), func(i, rank int) []int64 {
+		types, err := convert.Sizes(who, p.Inputs(), func(i, rank int) []int64 {
 			if lists[i] == nil {
 				return nil
 			}
@@ -318,13 +319,13 @@ func goProgramRun(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, on
 	const who = "program_run"
 	return onProgram(who, handle, func(rt *runtime.Runtime, p *execute.Program) error {
 		if outputs == nil || count == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		if uint64(p.Outputs()) > uint64(*count) {
 			return status.Errorf(status.Invalid, "[%s] makes %d tensors; want room for them, not for %d", who, p.Outputs(), *count)
 		}
 		in, err := tensorsOf(rt, who, "inputs", inputs, inCount)
-		defer releaseAll(in)
+		defer convert.ReleaseAll(in)
 		if err != nil {
 			return err
 		}
@@ -366,12 +367,12 @@ func goProgramRunInto(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t
 	const who = "program_run_into"
 	return onProgram(who, handle, func(rt *runtime.Runtime, p *execute.Program) error {
 		in, err := tensorsOf(rt, who, "inputs", inputs, inCount)
-		defer releaseAll(in)
+		defer convert.ReleaseAll(in)
 		if err != nil {
 			return err
 		}
 		out, err := tensorsOf(rt, who, "outputs", outputs, outCount)
-		defer releaseAll(out)
+		defer convert.ReleaseAll(out)
 		if err != nil {
 			return err
 		}
@@ -386,11 +387,11 @@ func goProgramRunInto(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t
 
 // tensorsOf holds the tensors of an array of handles, some of them even after an error.
 func tensorsOf(rt *runtime.Runtime, who, what string, handles unsafe.Pointer, count C.size_t) ([]*runtime.Tensor, error) {
-	list, err := array[uint64](who, what, handles, uint64(count))
+	list, err := convert.Array[uint64](who, what, handles, uint64(count))
 	if err != nil {
 		return nil, err
 	}
-	return acquireAll(nil, rt, who, list)
+	return convert.AcquireAll(nil, rt, who, list)
 }
 
 // goProgramGetInfo is pmps_program_get_info. It may be called during a run, and then describes the sizes that

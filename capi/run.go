@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 )
@@ -15,7 +16,7 @@ import (
 const runKind = 10
 
 // A free cancels the run and does not wait for it: the run itself keeps what it needs.
-var runs = table(runKind, (*execute.Run).Free)
+var runs = convert.NewTable(runKind, (*execute.Run).Free)
 
 // freeRun frees a run. It cancels it by itself, because the end of its record waits for threads that wait for the run.
 func freeRun(handle uint64) {
@@ -34,32 +35,32 @@ func goProgramStart(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, 
 	const who = "program_start"
 	return onProgram(who, handle, func(rt *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		in, err := tensorsOf(rt, who, "inputs", inputs, inCount)
 		if err != nil {
-			releaseAll(in)
+			convert.ReleaseAll(in)
 			return err
 		}
 		stream, err := using(on)
 		if err != nil {
-			releaseAll(in)
+			convert.ReleaseAll(in)
 			return err
 		}
 		if programs.Pin(uint64(handle)) == nil { // freed meanwhile
-			releaseAll(in)
+			convert.ReleaseAll(in)
 			done(on)
-			return stale(who, "program", programs.History(uint64(handle)))
+			return convert.StaleHandle(who, "program", programs.History(uint64(handle)))
 		}
 		end := func() {
-			releaseAll(in)
+			convert.ReleaseAll(in)
 			done(on)
 			programs.Unpin(uint64(handle))
 		}
 		made, record := runs.New()
 		if record == nil {
 			end()
-			return full(runs, who, "runs")
+			return convert.TableFull(runs, who, "runs")
 		}
 		r, err := execute.Start(calling(rt, on), p, in, stream, end)
 		if err != nil {
@@ -76,7 +77,7 @@ func goProgramStart(handle C.uint64_t, inputs unsafe.Pointer, inCount C.size_t, 
 // onRun runs the body of an exported function against a run, whose results stay while it runs.
 func onRun(who string, handle C.uint64_t, body func(*runtime.Runtime, *execute.Run) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(runs, who, "run", uint64(handle), func(r *execute.Run) error { return body(rt, r) })
+		return convert.WithPinned(runs, who, "run", uint64(handle), func(r *execute.Run) error { return body(rt, r) })
 	})
 }
 
@@ -101,7 +102,7 @@ func goRunWait(handle C.uint64_t, outputs *C.uint64_t, count *C.size_t) C.fault 
 	const who = "run_wait"
 	return onRun(who, handle, func(rt *runtime.Runtime, r *execute.Run) error {
 		if outputs == nil || count == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		made, err := r.Wait()
 		if err != nil {

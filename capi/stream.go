@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/eager"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -33,8 +34,8 @@ type event struct {
 }
 
 var (
-	streams = table(streamKind, func(s *stream) { go s.Stream.Close() }) // it waits for the work of the stream, and a free must not block
-	events  = table(eventKind, func(e *event) { _ = e.Close() })         // a free cannot report a failure
+	streams = convert.NewTable(streamKind, func(s *stream) { go s.Stream.Close() }) // it waits for the work of the stream, and a free must not block
+	events  = convert.NewTable(eventKind, func(e *event) { _ = e.Close() })         // a free cannot report a failure
 
 	defaultOf sync.Map     // *runtime.Context -> handle of its default stream
 	defaultMu sync.Mutex   // around making one
@@ -45,7 +46,7 @@ var (
 func newStream(s *runtime.Stream, forever bool) (uint64, error) {
 	handle, record := streams.New()
 	if record == nil {
-		return 0, full(streams, "stream_new", "streams")
+		return 0, convert.TableFull(streams, "stream_new", "streams")
 	}
 	*record = &stream{s, forever}
 	return handle, nil
@@ -72,7 +73,7 @@ func defaultStream(c *runtime.Context) (uint64, error) {
 // onStream runs the body of an exported function against a stream, which stays pinned while it runs.
 func onStream(who string, handle C.uint64_t, body func(*runtime.Stream) error) C.fault {
 	return try(func(*runtime.Runtime) error {
-		return pinned(streams, who, "stream", uint64(handle), func(s *stream) error {
+		return convert.WithPinned(streams, who, "stream", uint64(handle), func(s *stream) error {
 			if s.Traces() {
 				return errTracing(who)
 			}
@@ -119,7 +120,7 @@ func done(on C.uint64_t) {
 func goStreamNew(p C.place_in, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
-			return null("stream_new")
+			return convert.NullPointer("stream_new")
 		}
 		s, err := c.NewStream()
 		if err != nil {
@@ -142,7 +143,7 @@ func goStreamNew(p C.place_in, out *C.uint64_t) C.fault {
 func goStreamDefault(p C.place_in, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
-			return null("stream_default")
+			return convert.NullPointer("stream_default")
 		}
 		handle, err := defaultStream(c)
 		if err == nil {
@@ -194,7 +195,7 @@ func goStreamSetCurrent(handle C.uint64_t, current *C.current_streams) C.fault {
 func goStreamGetCurrent(p C.place_in, current *C.current_streams, out *C.uint64_t) C.fault {
 	return at(p, func(c *runtime.Context) error {
 		if out == nil {
-			return null("stream_get_current")
+			return convert.NullPointer("stream_get_current")
 		}
 		handle, err := currentOf(c, current)
 		if err == nil {
@@ -219,7 +220,7 @@ func currentOf(c *runtime.Context, current *C.current_streams) (C.uint64_t, erro
 func goStreamGetPlace(handle C.uint64_t, out *C.pmps_place) C.fault {
 	return onStream("stream_get_place", handle, func(s *runtime.Stream) error {
 		if out == nil {
-			return null("stream_get_place")
+			return convert.NullPointer("stream_get_place")
 		}
 		*out = cPlace(s.Context().Place())
 		return nil
@@ -238,7 +239,7 @@ func cPlace(p place.Place) C.pmps_place {
 func goStreamGetId(handle C.uint64_t, out *C.uint64_t) C.fault {
 	return onStream("stream_get_id", handle, func(s *runtime.Stream) error {
 		if out == nil {
-			return null("stream_get_id")
+			return convert.NullPointer("stream_get_id")
 		}
 		*out = C.uint64_t(s.ID())
 		return nil
@@ -251,7 +252,7 @@ func goStreamGetId(handle C.uint64_t, out *C.uint64_t) C.fault {
 func goStreamQuery(handle C.uint64_t, out *C.bool) C.fault {
 	return onStream("stream_query", handle, func(s *runtime.Stream) error {
 		if out == nil {
-			return null("stream_query")
+			return convert.NullPointer("stream_query")
 		}
 		*out = C.bool(s.Query())
 		return nil
@@ -279,7 +280,7 @@ func goStreamWaitFor(handle C.uint64_t, ms C.int64_t, wait *C.uint64_t) C.fault 
 // to continue with, 0 when the wait is over. The caller may drop the number at any time.
 func slice(who string, ms C.int64_t, wait *C.uint64_t, resume func(runtime.Wait, time.Duration) (runtime.Wait, error)) error {
 	if wait == nil {
-		return null(who)
+		return convert.NullPointer(who)
 	}
 	if ms < 0 {
 		return status.Errorf(status.Invalid, "[%s] timeout_ms is %d; want 0 or more", who, ms)

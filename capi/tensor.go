@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
@@ -21,7 +22,7 @@ func onTensor(who string, handle C.uint64_t, body func(*runtime.Runtime, *runtim
 	return try(func(rt *runtime.Runtime) error {
 		t := rt.Acquire(uint64(handle))
 		if t == nil {
-			return stale(who, "tensor", rt.HandleHistory(uint64(handle)))
+			return convert.StaleHandle(who, "tensor", rt.HandleHistory(uint64(handle)))
 		}
 		defer t.Release()
 		return body(rt, t)
@@ -41,10 +42,10 @@ func described(rt *runtime.Runtime, who string, p C.place_in, number, rank C.int
 	if c, displaced, err = placeOf(rt, p); err != nil {
 		return c, 0, d, s, err
 	}
-	if d, err = known(who, int32(number)); err != nil {
+	if d, err = convert.KnownDType(who, int32(number)); err != nil {
 		return c, 0, d, s, err
 	}
-	s, err = shapeOf(who, int32(rank), dims)
+	s, err = convert.ShapeOf(who, int32(rank), dims)
 	return c, displaced, d, s, err
 }
 
@@ -55,7 +56,7 @@ func described(rt *runtime.Runtime, who string, p C.place_in, number, rank C.int
 func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on C.uint64_t, out *C.uint64_t) C.fault {
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {
-			return null("tensor_empty")
+			return convert.NullPointer("tensor_empty")
 		}
 		c, displaced, d, s, err := described(rt, "tensor_empty", p, dtype, rank, dims)
 		if err != nil {
@@ -67,7 +68,7 @@ func goTensorEmpty(p C.place_in, dtype, rank C.int32_t, dims unsafe.Pointer, on 
 		}
 		defer done(on)
 		t, err := rt.Empty(c, d, s, stream)
-		displace(displaced, t)
+		convert.Displace(displaced, t)
 		return hand(out, t, err)
 	})
 }
@@ -79,7 +80,7 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 	const who = "tensor_from_host"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		c, displaced, d, s, err := described(rt, who, p, dtype, rank, dims)
 		if err != nil {
@@ -89,13 +90,13 @@ func goTensorFromHost(p C.place_in, dtype, rank C.int32_t, dims, data unsafe.Poi
 		if err != nil {
 			return status.Errorf(status.Invalid, "[%s] %s", who, strings.TrimPrefix(err.Error(), "[shape] "))
 		}
-		from, err := memory(who, data, uint64(size))
+		from, err := convert.Bytes(who, data, uint64(size))
 		if err != nil {
 			return err
 		}
 		t, err := rt.FromHost(c, d, s, from)
 		if err == nil {
-			displace(displaced, t)
+			convert.Displace(displaced, t)
 			trace.MadeHere(traceOf(on), t)
 		}
 		return hand(out, t, err)
@@ -110,13 +111,13 @@ func goTensorFromMemory(dtype, rank C.int32_t, dims, strides unsafe.Pointer, dat
 	const who = "tensor_from_memory"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
-		d, err := known(who, int32(dtype))
+		d, err := convert.KnownDType(who, int32(dtype))
 		if err != nil {
 			return err
 		}
-		l, err := layoutOf(who, int32(rank), dims, strides, d.Size())
+		l, err := convert.LayoutOf(who, int32(rank), dims, strides, d.Size())
 		if err != nil {
 			return err
 		}
@@ -136,17 +137,17 @@ func goTensorFromStrings(p C.place_in, rank C.int32_t, dims, data unsafe.Pointer
 	const who = "tensor_from_strings"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		c, _, err := placeOf(rt, p)
 		if err != nil {
 			return err
 		}
-		s, err := shapeOf(who, int32(rank), dims)
+		s, err := convert.ShapeOf(who, int32(rank), dims)
 		if err != nil {
 			return err
 		}
-		wire, err := memory(who, data, uint64(size))
+		wire, err := convert.Bytes(who, data, uint64(size))
 		if err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func goTensorGetStrings(handle C.uint64_t, data **C.char, size *C.size_t) C.faul
 	const who = "tensor_get_strings"
 	return onTensor(who, handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if data == nil || size == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		wire, err := execute.Strings(t)
 		if err != nil {
@@ -179,7 +180,7 @@ func goTensorGetStrings(handle C.uint64_t, data **C.char, size *C.size_t) C.faul
 func goTensorRetain(handle C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_retain", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("tensor_retain")
+			return convert.NullPointer("tensor_retain")
 		}
 		same, err := t.Again()
 		return hand(out, same, err)
@@ -193,11 +194,11 @@ func goTensorReplace(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 	const who = "tensor_replace"
 	return onTensor(who, handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		u := rt.Acquire(uint64(other))
 		if u == nil {
-			return stale(who, "tensor", rt.HandleHistory(uint64(other)))
+			return convert.StaleHandle(who, "tensor", rt.HandleHistory(uint64(other)))
 		}
 		defer u.Release()
 		same, err := u.Again()
@@ -259,7 +260,7 @@ func readInto(t *runtime.Tensor, on C.uint64_t, data unsafe.Pointer, size uint64
 	if err := numeric("tensor_read", t); err != nil {
 		return err
 	}
-	to, err := memory("tensor_read", data, size)
+	to, err := convert.Bytes("tensor_read", data, size)
 	if err != nil {
 		return err
 	}
@@ -283,7 +284,7 @@ func numeric(who string, t *runtime.Tensor) error {
 //export goTensorWrite
 func goTensorWrite(handle C.uint64_t, data unsafe.Pointer, size C.size_t) C.fault {
 	return onTensor("tensor_write", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
-		from, err := memory("tensor_write", data, uint64(size))
+		from, err := convert.Bytes("tensor_write", data, uint64(size))
 		if err != nil {
 			return err
 		}
@@ -309,7 +310,7 @@ func goTensorWaitFor(handle C.uint64_t, writing C.bool, ms C.int64_t, wait *C.ui
 func goTensorMap(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 	return onTensor("tensor_map", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("tensor_map")
+			return convert.NullPointer("tensor_map")
 		}
 		if err := numeric("tensor_map", t); err != nil {
 			return err
@@ -329,7 +330,7 @@ func goTensorMap(handle C.uint64_t, out *unsafe.Pointer) C.fault {
 func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_to", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("tensor_to")
+			return convert.NullPointer("tensor_to")
 		}
 		c, displaced, err := placeOf(rt, p)
 		if err != nil {
@@ -352,7 +353,7 @@ func goTensorTo(handle C.uint64_t, p C.place_in, copied C.bool, on C.uint64_t, o
 func goTensorShare(handle C.uint64_t, p C.place_in, out *C.uint64_t) C.fault {
 	return onTensor("tensor_share", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("tensor_share")
+			return convert.NullPointer("tensor_share")
 		}
 		c, _, err := placeOf(rt, p)
 		if err != nil {
@@ -369,9 +370,9 @@ func goTensorShare(handle C.uint64_t, p C.place_in, out *C.uint64_t) C.fault {
 func goTensorView(handle C.uint64_t, dtype C.int32_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_view", handle, func(_ *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("tensor_view")
+			return convert.NullPointer("tensor_view")
 		}
-		d, err := known("tensor_view", int32(dtype))
+		d, err := convert.KnownDType("tensor_view", int32(dtype))
 		if err != nil {
 			return err
 		}
@@ -386,9 +387,9 @@ func goTensorView(handle C.uint64_t, dtype C.int32_t, out *C.uint64_t) C.fault {
 func goTensorIndex(handle C.uint64_t, items unsafe.Pointer, count C.size_t, on C.uint64_t, out *C.uint64_t) C.fault {
 	return onTensor("tensor_index", handle, func(rt *runtime.Runtime, t *runtime.Tensor) error {
 		if out == nil {
-			return null("tensor_index")
+			return convert.NullPointer("tensor_index")
 		}
-		list, err := indexItems(nil, items, uint64(count))
+		list, err := convert.IndexItems(nil, items, uint64(count))
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import "C"
 import (
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/execute"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
@@ -24,7 +25,7 @@ type traceState struct {
 	before C.uint64_t // what was current
 }
 
-var traces = table(traceKind, func(t *traceState) {
+var traces = convert.NewTable(traceKind, func(t *traceState) {
 	t.Abort()
 	streams.Free(uint64(t.stream))
 })
@@ -36,7 +37,7 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 	const who = "trace_begin"
 	return try(func(rt *runtime.Runtime) error {
 		if out == nil || inputs == nil && count > 0 {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		if tracing(current.of[place.MPSKind]) {
 			return status.Errorf(status.Invalid, "[%s] this thread is tracing a function; want that ended", who)
@@ -45,18 +46,18 @@ func goTraceBegin(p C.place_in, examples unsafe.Pointer, count C.size_t, current
 		if err != nil {
 			return err
 		}
-		handles, err := array[uint64](who, "examples", examples, uint64(count))
+		handles, err := convert.Array[uint64](who, "examples", examples, uint64(count))
 		if err != nil {
 			return err
 		}
-		given, err := acquireAll(nil, rt, who, handles)
-		defer releaseAll(given)
+		given, err := convert.AcquireAll(nil, rt, who, handles)
+		defer convert.ReleaseAll(given)
 		if err != nil {
 			return err
 		}
 		handle, record := traces.New()
 		if record == nil {
-			return full(traces, who, "traces")
+			return convert.TableFull(traces, who, "traces")
 		}
 		tr, stands, err := trace.New(c, given)
 		if err != nil {
@@ -115,20 +116,20 @@ func goTraceEnd(handle C.uint64_t, outputs unsafe.Pointer, count C.size_t, curre
 	const who = "trace_end"
 	return onTrace(who, handle, func(rt *runtime.Runtime, t *traceState) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
-		handles, err := array[uint64](who, "outputs", outputs, uint64(count))
+		handles, err := convert.Array[uint64](who, "outputs", outputs, uint64(count))
 		if err != nil {
 			return err
 		}
-		results, err := acquireAll(nil, rt, who, handles)
-		defer releaseAll(results)
+		results, err := convert.AcquireAll(nil, rt, who, handles)
+		defer convert.ReleaseAll(results)
 		if err != nil {
 			return err
 		}
 		made, record := programs.New()
 		if record == nil {
-			return full(programs, who, "programs")
+			return convert.TableFull(programs, who, "programs")
 		}
 		if current.of[place.MPSKind] != t.stream {
 			programs.Free(made)
@@ -185,7 +186,7 @@ func goTraceAbort(handle C.uint64_t, current *C.current_streams) {
 func goTraceToText(handle C.uint64_t, out **C.char) C.fault {
 	return onTrace("trace_to_text", handle, func(_ *runtime.Runtime, t *traceState) error {
 		if out == nil {
-			return null("trace_to_text")
+			return convert.NullPointer("trace_to_text")
 		}
 		*out = C.CString(t.String())
 		return nil
@@ -195,7 +196,7 @@ func goTraceToText(handle C.uint64_t, out **C.char) C.fault {
 // onTrace runs the body of an exported function against a trace, which stays pinned while it runs.
 func onTrace(who string, handle C.uint64_t, body func(*runtime.Runtime, *traceState) error) C.fault {
 	return try(func(rt *runtime.Runtime) error {
-		return pinned(traces, who, "trace", uint64(handle), func(t *traceState) error { return body(rt, t) })
+		return convert.WithPinned(traces, who, "trace", uint64(handle), func(t *traceState) error { return body(rt, t) })
 	})
 }
 
@@ -206,7 +207,7 @@ func goProgramGetCaptured(handle C.uint64_t, index C.size_t, out *C.uint64_t) C.
 	const who = "program_get_captured"
 	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
 		all := p.Captured()
 		if uint64(index) >= uint64(len(all)) {
@@ -225,12 +226,12 @@ func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 	const who = "program_unify"
 	return onProgram(who, handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
-		return pinned(programs, who, "program", uint64(other), func(q *execute.Program) error {
+		return convert.WithPinned(programs, who, "program", uint64(other), func(q *execute.Program) error {
 			made, record := programs.New()
 			if record == nil {
-				return full(programs, who, "programs")
+				return convert.TableFull(programs, who, "programs")
 			}
 			unified, err := trace.Unify(p, q)
 			if err != nil {
@@ -250,7 +251,7 @@ func goProgramUnify(handle, other C.uint64_t, out *C.uint64_t) C.fault {
 func goProgramToText(handle C.uint64_t, plan C.bool, out **C.char) C.fault {
 	return onProgram("program_to_text", handle, func(_ *runtime.Runtime, p *execute.Program) error {
 		if out == nil {
-			return null("program_to_text")
+			return convert.NullPointer("program_to_text")
 		}
 		text := p.String
 		if plan {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/tritonlang"
@@ -19,9 +20,9 @@ func goTritonCompile(ttir unsafe.Pointer, size C.size_t, options C.text_in, sour
 	const who = "triton_compile"
 	return try(func(*runtime.Runtime) error {
 		if source == nil || metadata == nil {
-			return null(who)
+			return convert.NullPointer(who)
 		}
-		text, err := memory(who, ttir, uint64(size))
+		text, err := convert.Bytes(who, ttir, uint64(size))
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/paddle-mps/paddle-mps/capi/convert"
 	"github.com/paddle-mps/paddle-mps/core/runtime"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/place"
@@ -33,7 +34,7 @@ type served struct {
 // instances is how many of them there are.
 var instances atomic.Int64
 
-var servings = table(servedKind, func(s *served) {
+var servings = convert.NewTable(servedKind, func(s *served) {
 	if s.instance != nil {
 		s.instance.Close()
 		instances.Add(-1)
@@ -58,13 +59,13 @@ func serve(m *backend.Model, i *backend.Instance, to *C.uint64_t) error {
 	default:
 		m.Close()
 	}
-	return full(servings, "metal_mps", "models and instances")
+	return convert.TableFull(servings, "metal_mps", "models and instances")
 }
 
 // serving runs a body with the model or the instance of a handle.
 func serving(handle C.uint64_t, body func(s *served) error) C.fault {
 	return try(func(*runtime.Runtime) error {
-		return pinned(servings, "metal_mps", "model or an instance", uint64(handle), body)
+		return convert.WithPinned(servings, "metal_mps", "model or an instance", uint64(handle), body)
 	})
 }
 

@@ -23,7 +23,7 @@ import (
 
 // nameless are the packages and files that hold no operator's name as a string. Kernels have its number.
 var nameless = []string{
-	"core/graph", "core/runtime", "core/eager", "core/native", "core/tape", "core/execute", "core/trace", "core/device", "core/program", "capi",
+	"core/graph", "core/runtime", "core/eager", "core/native", "core/tape", "core/execute", "core/trace", "core/device", "core/program", "capi", "capi/convert",
 	"kernels", "kernels/host", "kernels/host/attention", "kernels/host/conv", "kernels/host/create", "kernels/host/elem", "kernels/host/engine",
 	"kernels/host/fusion", "kernels/host/index", "kernels/host/order", "kernels/host/pool", "kernels/host/product", "kernels/host/rnn",
 	"kernels/host/reduce", "kernels/host/scan", "kernels/host/sort", "kernels/host/window", "kernels/metal", "kernels/metal/gpu", "kernels/metal/graphs", "kernels/metal/msl", "kernels/metal/shaders",
@@ -35,7 +35,7 @@ var nameless = []string{
 
 // homonyms are words in them that are operators' names and mean something else there.
 var homonyms = map[string]string{
-	"capi/args.go index":                            "an argument of a C function",
+	"capi/convert/args.go index":                    "an argument of a C function",
 	"capi/fast.go index":                            "a C function",
 	"kernels/metal/msl/array.go index":              "a file of shaders",
 	"kernels/metal/msl/array.go nonzero":            "a file of shaders",

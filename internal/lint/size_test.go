@@ -14,12 +14,7 @@ import (
 // arrows in one direction, and describe both in docs/tour.md.
 const mostFiles = 25
 
-// larger are packages that have more, with how many.
-var larger = map[string]int{
-	"capi": 33, // what cgo exports has to be in package main
-}
-
-// TestPackagesAreSmall fails for a package with more files than [mostFiles], and for an exception that is no longer one.
+// TestPackagesAreSmall fails for a package with more files than [mostFiles].
 func TestPackagesAreSmall(t *testing.T) {
 	counts := map[string]int{}
 	for _, p := range files(t) {
@@ -34,10 +29,6 @@ func TestPackagesAreSmall(t *testing.T) {
 	}
 	require.Greater(t, len(counts), 50)
 	for folder, count := range counts {
-		most := max(mostFiles, larger[folder])
-		require.LessOrEqualf(t, count, most, "%s has %d files; want at most %d, or two packages", folder, count, most)
-	}
-	for folder, count := range larger {
-		require.Equalf(t, count, counts[folder], "%s has another number of files; want it in the table of exceptions, or none where it has at most %d", folder, mostFiles)
+		require.LessOrEqualf(t, count, mostFiles, "%s has %d files; want at most %d, or two packages", folder, count, mostFiles)
 	}
 }

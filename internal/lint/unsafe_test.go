@@ -12,7 +12,7 @@ import (
 // unsafeIn are the packages that handle memory which Go does not manage. core/device and
 // the packages of the runtime only carry addresses from the heaps of alloc to the kernels. core/profile imports it for a linkname.
 var unsafeIn = []string{
-	"capi", "objc/...", "alloc", "kernels/...", "core/device", "core/runtime", "core/profile",
+	"capi", "capi/convert", "objc/...", "alloc", "kernels/...", "core/device", "core/runtime", "core/profile",
 	"core/execute", "core/native", "core/trace",
 	"internal/fakemetal", "bench/metal", "examples/smalldevice",
 }

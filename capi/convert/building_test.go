@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"math"
@@ -12,38 +12,38 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-func float32Of(t *testing.T, g *building, dims ...int64) int64 {
-	v, err := g.input("test", op.Type{DType: dtype.Float32}, dims)
+func float32Of(t *testing.T, g *Building, dims ...int64) int64 {
+	v, err := g.Input("test", op.Type{DType: dtype.Float32}, dims)
 	require.NoError(t, err)
 	return v
 }
 
 // A second thread that is inside is an error, whatever it wants.
 func TestOneThreadBuilds(t *testing.T) {
-	g := newBuilding()
-	require.NoError(t, g.enter("first"))
-	err := g.enter("second")
+	g := NewBuilding()
+	require.NoError(t, g.Enter("first"))
+	err := g.Enter("second")
 	require.ErrorContains(t, err, "[second] another thread is using the graph; want one thread at a time")
 	require.Equal(t, status.Invalid, status.CodeOf(err))
-	g.mu.Unlock()
-	require.NoError(t, g.enter("third"))
-	_, err = g.end("third", []int64{float32Of(t, g, 2)})
+	g.Mu.Unlock()
+	require.NoError(t, g.Enter("third"))
+	_, err = g.End("third", []int64{float32Of(t, g, 2)})
 	require.NoError(t, err)
-	g.mu.Unlock()
-	require.ErrorContains(t, g.enter("fourth"), "[fourth] the graph has become a program")
-	require.True(t, g.mu.TryLock(), "a graph that has ended is not held")
+	g.Mu.Unlock()
+	require.ErrorContains(t, g.Enter("fourth"), "[fourth] the graph has become a program")
+	require.True(t, g.Mu.TryLock(), "a graph that has ended is not held")
 }
 
 // Names of values and symbols belong to one graph, and are never small numbers.
 func TestNamesBelongToAGraph(t *testing.T) {
-	g, other := newBuilding(), newBuilding()
-	n, theirs := g.dim(g.builder.Symbol()), other.dim(other.builder.Symbol())
+	g, other := NewBuilding(), NewBuilding()
+	n, theirs := g.Dim(g.Builder.Symbol()), other.Dim(other.Builder.Symbol())
 	require.Less(t, n, int64(math.MinInt32))
 	require.NotEqual(t, n, theirs)
 	x, y := float32Of(t, g, n, 3), float32Of(t, other, theirs)
 	require.Greater(t, x, int64(math.MaxInt32))
 	for _, bad := range []int64{y, 0, 1, -1, x + 1, -x, math.MinInt64, math.MaxInt64} {
-		_, err := g.value("test", "operand", 2, bad)
+		_, err := g.Value("test", "operand", 2, bad)
 		require.ErrorContains(t, err, "[test] operand 2 is ")
 	}
 	for _, bad := range []int64{theirs, -1, n - 1, math.MinInt64, -x - 1<<32} {
@@ -53,8 +53,8 @@ func TestNamesBelongToAGraph(t *testing.T) {
 	d, err := g.size("test", n)
 	require.NoError(t, err)
 	require.Equal(t, shape.Symbol(0), d)
-	require.Equal(t, n, g.dim(d))
-	require.Equal(t, int64(7), g.dim(7))
+	require.Equal(t, n, g.Dim(d))
+	require.Equal(t, int64(7), g.Dim(7))
 }
 
 // Numbers of graphs stay in their half of a name, however many graphs there have been.
@@ -62,11 +62,11 @@ func TestNumbersOfGraphsWrap(t *testing.T) {
 	before := buildings.Swap(1<<31 - 3)
 	defer buildings.Store(before)
 	for range 4 {
-		g := newBuilding()
+		g := NewBuilding()
 		require.Positive(t, g.number)
 		require.Less(t, g.number, int64(1)<<31)
-		x := float32Of(t, g, g.dim(g.builder.Symbol()))
-		_, err := g.value("test", "operand", 0, x)
+		x := float32Of(t, g, g.Dim(g.Builder.Symbol()))
+		_, err := g.Value("test", "operand", 0, x)
 		require.NoError(t, err)
 	}
 }
@@ -75,7 +75,7 @@ func TestSizesOfInputs(t *testing.T) {
 	known := op.Type{DType: dtype.Float32, Shape: shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{3}}}
 	open := op.Type{DType: dtype.Float32, Shape: shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{shape.Symbol(0)}}}
 	of := func(lists ...[]int64) func(i, rank int) []int64 { return func(i, _ int) []int64 { return lists[i] } }
-	types, err := sizes("test", []op.Type{known, open}, of(nil, []int64{5}), 2)
+	types, err := Sizes("test", []op.Type{known, open}, of(nil, []int64{5}), 2)
 	require.NoError(t, err)
 	require.Equal(t, int64(3), types[0].Shape.Dims[0])
 	require.Equal(t, int64(5), types[1].Shape.Dims[0])
@@ -84,9 +84,9 @@ func TestSizesOfInputs(t *testing.T) {
 		"no negative dimension":               of(nil, []int64{-1}),
 		"exceeds the address space":           of(nil, []int64{math.MaxInt64}),
 	} {
-		_, err := sizes("test", []op.Type{known, open}, lists, 2)
+		_, err := Sizes("test", []op.Type{known, open}, lists, 2)
 		require.ErrorContains(t, err, says)
 	}
-	_, err = sizes("test", []op.Type{known}, nil, 2)
+	_, err = Sizes("test", []op.Type{known}, nil, 2)
 	require.ErrorContains(t, err, "got sizes of 2 inputs; want 1")
 }

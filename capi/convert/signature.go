@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"strconv"
@@ -8,9 +8,9 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
-// signature is how a row reads: `softmax(x, axis: int = -1) -> tensor`. An input that takes any number
+// Signature is how a row reads: `softmax(x, axis: int = -1) -> tensor`. An input that takes any number
 // of tensors has a star, and what may be left out has its default or `none`.
-func signature(row *op.Row) string {
+func Signature(row *op.Row) string {
 	var list []string
 	for i := range row.In {
 		list = append(list, inputText(&row.In[i]))

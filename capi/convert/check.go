@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"math"
@@ -17,18 +17,18 @@ import (
 // is an error and does not make the library read foreign memory.
 const maxCount = 1 << 16
 
-// indexed finds the device of a place in two numbers.
-func indexed(rt *runtime.Runtime, kind, index int32) (*runtime.Context, error) {
+// DeviceOf finds the device of a place in two numbers.
+func DeviceOf(rt *runtime.Runtime, kind, index int32) (*runtime.Context, error) {
 	if place.Kind(kind) == place.CPUKind && index != 0 {
 		return nil, status.Errorf(status.Unavailable, "[place] cpu:%d does not exist; want index 0 for the CPU", index)
 	}
 	return rt.Context(place.Place{Kind: place.Kind(kind), Index: index})
 }
 
-// placed finds the device of a place for tensors: the CPU may have the index 1 + N, which marks those as displaced from mps:N.
-func placed(rt *runtime.Runtime, kind, index int32) (c *runtime.Context, displaced int32, err error) {
+// DeviceForTensors finds the device of a place for tensors: the CPU may have the index 1 + N, which marks those as displaced from mps:N.
+func DeviceForTensors(rt *runtime.Runtime, kind, index int32) (c *runtime.Context, displaced int32, err error) {
 	if place.Kind(kind) != place.CPUKind || index == 0 {
-		c, err = indexed(rt, kind, index)
+		c, err = DeviceOf(rt, kind, index)
 		return c, 0, err
 	}
 	if index < 0 || int(index) > rt.Count(place.MPSKind) {
@@ -38,8 +38,8 @@ func placed(rt *runtime.Runtime, kind, index int32) (c *runtime.Context, displac
 	return c, index, err
 }
 
-// displace marks tensors that were just made for a place.
-func displace(displaced int32, made ...*runtime.Tensor) {
+// Displace marks tensors that were just made for a place.
+func Displace(displaced int32, made ...*runtime.Tensor) {
 	if displaced == 0 {
 		return
 	}
@@ -50,26 +50,26 @@ func displace(displaced int32, made ...*runtime.Tensor) {
 	}
 }
 
-// null is the error for a pointer argument that must not be null.
-func null(who string) error {
+// NullPointer is the error for a pointer argument that must not be null.
+func NullPointer(who string) error {
 	return status.Errorf(status.Invalid, "[%s] a pointer argument is null; want one to memory of the caller", who)
 }
 
-// stale is the error for a handle that names nothing of the kind. history is what is known of it.
-func stale(who, kind, history string) error {
+// StaleHandle is the error for a handle that names nothing of the kind. history is what is known of it.
+func StaleHandle(who, kind, history string) error {
 	return status.Errorf(status.InvalidHandle, "[%s] the handle is null, freed or not of a %s; want a live %s%s", who, kind, kind, history)
 }
 
-// full is the error for a handle that the table of its kind has no room for.
-func full[T any](all *slot.Table[T], who, kinds string) error {
+// TableFull is the error for a handle that the table of its kind has no room for.
+func TableFull[T any](all *slot.Table[T], who, kinds string) error {
 	return status.Errorf(status.OutOfMemory, "[%s] %d %s are alive; want some to be freed", who, all.Live(), kinds)
 }
 
 // The tables of this package hold pointers, so that the compiler makes the code of tables once for all of them.
 
-// table is a table of handles of one kind. When a handle is gone, end is called with the object that it named, unless it got
+// NewTable is a table of handles of one kind. When a handle is gone, end is called with the object that it named, unless it got
 // none.
-func table[P comparable](kind uint8, end func(P)) *slot.Table[P] {
+func NewTable[P comparable](kind uint8, end func(P)) *slot.Table[P] {
 	return slot.NewTable(kind, func(object *P) {
 		var none P
 		if *object != none {
@@ -79,28 +79,28 @@ func table[P comparable](kind uint8, end func(P)) *slot.Table[P] {
 	})
 }
 
-// pinned runs f with the object that a handle of a table names, which stays pinned while f runs.
-func pinned[P any](all *slot.Table[P], who, kind string, handle uint64, f func(P) error) error {
+// WithPinned runs f with the object that a handle of a table names, which stays pinned while f runs.
+func WithPinned[P any](all *slot.Table[P], who, kind string, handle uint64, f func(P) error) error {
 	named := all.Pin(handle)
 	if named == nil {
-		return stale(who, kind, all.History(handle))
+		return StaleHandle(who, kind, all.History(handle))
 	}
 	defer all.Unpin(handle)
 	return f(*named)
 }
 
-// array is count elements of the caller's memory, which stays the caller's and is only read while the
+// Array is count elements of the caller's memory, which stays the caller's and is only read while the
 // exported function runs.
-func array[T any](who, what string, p unsafe.Pointer, count uint64) ([]T, error) {
-	if err := countable(who, what, p, count); err != nil || count == 0 {
+func Array[T any](who, what string, p unsafe.Pointer, count uint64) ([]T, error) {
+	if err := CheckArray(who, what, p, count); err != nil || count == 0 {
 		return nil, err
 	}
 	// SAFETY: the C contract says that p points to count elements for the duration of the call.
 	return unsafe.Slice((*T)(p), count), nil
 }
 
-// countable refuses what cannot be an array of the caller.
-func countable(who, what string, p unsafe.Pointer, count uint64) error {
+// CheckArray refuses what cannot be an array of the caller.
+func CheckArray(who, what string, p unsafe.Pointer, count uint64) error {
 	switch {
 	case count > maxCount:
 		return status.Errorf(status.Invalid, "[%s] got %d %s; want at most %d", who, count, what, maxCount)
@@ -110,31 +110,31 @@ func countable(who, what string, p unsafe.Pointer, count uint64) error {
 	return nil
 }
 
-// memory is size bytes of the caller's memory, borrowed as by array and not limited by maxCount.
-func memory(who string, p unsafe.Pointer, size uint64) ([]byte, error) {
+// Bytes is size bytes of the caller's memory, borrowed as by array and not limited by maxCount.
+func Bytes(who string, p unsafe.Pointer, size uint64) ([]byte, error) {
 	switch {
 	case size > math.MaxInt64:
 		return nil, status.Errorf(status.Invalid, "[%s] size is %d; want one that fits into memory", who, size)
 	case size == 0:
 		return nil, nil
 	case p == nil:
-		return nil, null(who)
+		return nil, NullPointer(who)
 	}
 	// SAFETY: as in array.
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
-// dtypeOf is the element type with a number, whether tensors have it or not; dtype.Invalid for a number of none.
-func dtypeOf(d int32) dtype.DType {
+// DTypeOf is the element type with a number, whether tensors have it or not; dtype.Invalid for a number of none.
+func DTypeOf(d int32) dtype.DType {
 	if t := dtype.DType(d); int32(t) == d && t.Named() {
 		return t
 	}
 	return dtype.Invalid
 }
 
-// known is the element type with a number, for a tensor; status.Type for a number of none that tensors have.
-func known(who string, d int32) (dtype.DType, error) {
-	t := dtypeOf(d)
+// KnownDType is the element type with a number, for a tensor; status.Type for a number of none that tensors have.
+func KnownDType(who string, d int32) (dtype.DType, error) {
+	t := DTypeOf(d)
 	switch {
 	case t.Valid():
 		return t, nil
@@ -144,27 +144,27 @@ func known(who string, d int32) (dtype.DType, error) {
 	return dtype.Invalid, status.Errorf(status.Type, "[%s] dtype %d is unknown; want PMPS_BOOL (%d) to PMPS_COMPLEX128 (%d)", who, d, dtype.Bool, dtype.Last)
 }
 
-// dimensions reads rank dimensions, whatever they are.
-func dimensions(who string, rank int32, dims unsafe.Pointer) ([]int64, error) {
+// Dimensions reads rank dimensions, whatever they are.
+func Dimensions(who string, rank int32, dims unsafe.Pointer) ([]int64, error) {
 	if rank < 0 || rank > shape.MaxRank {
 		return nil, status.Errorf(status.Invalid, "[%s] rank is %d; want 0 to %d", who, rank, shape.MaxRank)
 	}
-	return array[int64](who, "dimensions", dims, uint64(rank))
+	return Array[int64](who, "dimensions", dims, uint64(rank))
 }
 
-// shapeOf reads rank dimensions.
-func shapeOf(who string, rank int32, dims unsafe.Pointer) (s shape.Shape, err error) {
-	list, err := dimensions(who, rank, dims)
+// ShapeOf reads rank dimensions.
+func ShapeOf(who string, rank int32, dims unsafe.Pointer) (s shape.Shape, err error) {
+	list, err := Dimensions(who, rank, dims)
 	if err != nil {
 		return s, err
 	}
 	return shape.Of(list...)
 }
 
-// layoutOf reads rank dimensions and strides of elements of some size; without strides the layout is
+// LayoutOf reads rank dimensions and strides of elements of some size; without strides the layout is
 // contiguous. Strides that lead out of the address space are status.Invalid.
-func layoutOf(who string, rank int32, dims, strides unsafe.Pointer, size int64) (l shape.Layout, err error) {
-	s, err := shapeOf(who, rank, dims)
+func LayoutOf(who string, rank int32, dims, strides unsafe.Pointer, size int64) (l shape.Layout, err error) {
+	s, err := ShapeOf(who, rank, dims)
 	if err != nil {
 		return l, err
 	}
@@ -174,7 +174,7 @@ func layoutOf(who string, rank int32, dims, strides unsafe.Pointer, size int64) 
 	if strides == nil {
 		return shape.Contiguous(s), nil
 	}
-	list, err := array[int64](who, "strides", strides, uint64(rank))
+	list, err := Array[int64](who, "strides", strides, uint64(rank))
 	if err != nil {
 		return l, err
 	}
@@ -211,10 +211,10 @@ func magnitude(n int64) uint64 {
 // maxStruct is more than any struct of the header will ever need; a struct_size above it was never set.
 const maxStruct = 1 << 16
 
-// fit says how much of a struct of the caller, given bytes long, is filled in from ours: n bytes of
+// FitStruct says how much of a struct of the caller, given bytes long, is filled in from ours: n bytes of
 // values, then rest bytes of zeros, which a newer header takes as absent. Structs grow at the end, and
 // a struct shorter than the first version, which is today's, is refused.
-func fit(who string, ours, given uintptr) (n, rest uintptr, err error) {
+func FitStruct(who string, ours, given uintptr) (n, rest uintptr, err error) {
 	if given < ours || given > maxStruct {
 		return 0, 0, status.Errorf(status.Invalid, "[%s] struct_size is %d; want the size of the struct, %d or more", who, given, ours)
 	}

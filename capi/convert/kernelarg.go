@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"unsafe"
@@ -8,27 +8,27 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// kernelArg is pmps_kernel_arg as Go sees it. layout.go holds it to the header.
-type kernelArg struct {
+// KernelArg is pmps_kernel_arg as Go sees it. layout.go holds it to the header.
+type KernelArg struct {
 	tensor uint64         // a handle; 0: the bytes
-	data   unsafe.Pointer // memory of the caller
-	size   uint64
+	Data   unsafe.Pointer // memory of the caller
+	Size   uint64
 }
 
-// usualArgs is how many arguments most kernels have at most: a call of one finds room for them on its stack.
-const usualArgs = 12
+// UsualArgs is how many arguments most kernels have at most: a call of one finds room for them on its stack.
+const UsualArgs = 12
 
-// kernelArgs resolves arguments and appends them to list; tensors are held until releaseArgs, which the caller
+// KernelArgs resolves arguments and appends them to list; tensors are held until releaseArgs, which the caller
 // calls also after an error. Bytes are borrowed from the caller.
-func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg, list []native.KernelArg) ([]native.KernelArg, error) {
+func KernelArgs(rt *runtime.Runtime, who string, given []KernelArg, list []native.KernelArg) ([]native.KernelArg, error) {
 	for i := range given {
 		a := &given[i]
 		var one native.KernelArg
 		var err error
 		switch {
 		case a.tensor == 0:
-			one.Bytes, err = memory(who, a.data, a.size)
-		case a.data != nil || a.size != 0:
+			one.Bytes, err = Bytes(who, a.Data, a.Size)
+		case a.Data != nil || a.Size != 0:
 			err = status.Errorf(status.Invalid, "[%s] argument %d is a tensor and bytes; want one of them", who, i)
 		default:
 			if one.Tensor = rt.Acquire(a.tensor); one.Tensor == nil {
@@ -43,8 +43,8 @@ func kernelArgs(rt *runtime.Runtime, who string, given []kernelArg, list []nativ
 	return list, nil
 }
 
-// releaseArgs ends what kernelArgs holds.
-func releaseArgs(list []native.KernelArg) {
+// ReleaseArgs ends what kernelArgs holds.
+func ReleaseArgs(list []native.KernelArg) {
 	for i := range list {
 		if t := list[i].Tensor; t != nil {
 			t.Release()
@@ -52,10 +52,10 @@ func releaseArgs(list []native.KernelArg) {
 	}
 }
 
-// gridOf is the threads of a call: those given, or one for each element of the first tensor.
-func gridOf(who string, threads unsafe.Pointer, list []native.KernelArg) (grid [3]uint64, err error) {
+// GridOf is the threads of a call: those given, or one for each element of the first tensor.
+func GridOf(who string, threads unsafe.Pointer, list []native.KernelArg) (grid [3]uint64, err error) {
 	if threads != nil {
-		return triple(threads), nil
+		return Triple(threads), nil
 	}
 	for i := range list {
 		if t := list[i].Tensor; t != nil {
@@ -65,8 +65,8 @@ func gridOf(who string, threads unsafe.Pointer, list []native.KernelArg) (grid [
 	return grid, status.Errorf(status.Invalid, "[%s] got no tensor and no threads; want the threads to be given", who)
 }
 
-// triple is three numbers of the caller's memory; zeros for null.
-func triple(p unsafe.Pointer) [3]uint64 {
+// Triple is three numbers of the caller's memory; zeros for null.
+func Triple(p unsafe.Pointer) [3]uint64 {
 	if p == nil {
 		return [3]uint64{}
 	}

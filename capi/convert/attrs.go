@@ -1,4 +1,4 @@
-package main
+package convert
 
 import (
 	"math"
@@ -16,7 +16,7 @@ const maxText = 1 << 12
 
 // attributes puts named attributes into the row's order; those that are absent stay unset. Tensors among
 // them are held until releaseTensors.
-func attributes(rt *runtime.Runtime, row *op.Row, named []attr) (op.Attrs, error) {
+func attributes(rt *runtime.Runtime, row *op.Row, named []Attr) (op.Attrs, error) {
 	at := make(op.Attrs, len(row.Attrs))
 	for i := range named {
 		if err := putAttribute(rt, row, at, i, &named[i]); err != nil {
@@ -27,10 +27,10 @@ func attributes(rt *runtime.Runtime, row *op.Row, named []attr) (op.Attrs, error
 	return at, nil
 }
 
-// constantAttributes are those of a call in a graph. Tensors are status.Unsupported, because the graph may outlive
+// ConstantAttributes are those of a call in a graph. Tensors are status.Unsupported, because the graph may outlive
 // their handles.
-func constantAttributes(rt *runtime.Runtime, row *op.Row, attrs unsafe.Pointer, count uint64) (op.Attrs, error) {
-	named, err := array[attr](row.Name, "attributes", attrs, count)
+func ConstantAttributes(rt *runtime.Runtime, row *op.Row, attrs unsafe.Pointer, count uint64) (op.Attrs, error) {
+	named, err := Array[Attr](row.Name, "attributes", attrs, count)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func constantAttributes(rt *runtime.Runtime, row *op.Row, attrs unsafe.Pointer, 
 }
 
 // putAttribute puts attribute i of a call into its place.
-func putAttribute(rt *runtime.Runtime, row *op.Row, at op.Attrs, i int, a *attr) (err error) {
-	name, ok := terminated(a.name)
+func putAttribute(rt *runtime.Runtime, row *op.Row, at op.Attrs, i int, a *Attr) (err error) {
+	name, ok := terminated(a.Name)
 	if !ok {
 		return status.Errorf(status.Invalid, "[%s] the name of attribute %d is null or has no zero within %d bytes", row.Name, i, maxText)
 	}
@@ -62,7 +62,7 @@ func putAttribute(rt *runtime.Runtime, row *op.Row, at op.Attrs, i int, a *attr)
 	case a.reserved != 0:
 		return status.Errorf(status.Invalid, "[%s] reserved of attribute %s is %d; want 0", row.Name, name, a.reserved)
 	}
-	at[k], err = a.value(rt, row)
+	at[k], err = a.Value(rt, row)
 	return err
 }
 
@@ -87,19 +87,19 @@ func releaseTensors(at op.Attrs) {
 	}
 }
 
-// value reads an attribute's value. What it points to is copied, a tensor is held.
-func (a *attr) value(rt *runtime.Runtime, row *op.Row) (v op.Value, err error) {
-	v.Kind = op.ValueKind(min(a.kind, math.MaxUint8))
+// Value reads an attribute's value. What it points to is copied, a tensor is held.
+func (a *Attr) Value(rt *runtime.Runtime, row *op.Row) (v op.Value, err error) {
+	v.Kind = op.ValueKind(min(a.Kind, math.MaxUint8))
 	switch v.Kind {
 	case op.None:
 	case op.Bool:
-		if a.bits != 0 {
+		if a.Bits != 0 {
 			v.I = 1
 		}
 	case op.Int, op.DType:
-		v.I = int64(a.bits)
+		v.I = int64(a.Bits)
 	case op.Float:
-		v.F = math.Float64frombits(a.bits)
+		v.F = math.Float64frombits(a.Bits)
 	case op.Ints:
 		v.Ints, err = copied[int64](a, row)
 	case op.Floats:
@@ -113,20 +113,20 @@ func (a *attr) value(rt *runtime.Runtime, row *op.Row) (v op.Value, err error) {
 	case op.Graph:
 		return v, status.Errorf(status.Unsupported, "[%s] an attribute is a graph; there are no operators that take one yet", row.Name)
 	default:
-		return v, status.Errorf(status.Type, "[%s] an attribute has kind %d; want one of pmps_attr_kind", row.Name, a.kind)
+		return v, status.Errorf(status.Type, "[%s] an attribute has kind %d; want one of pmps_attr_kind", row.Name, a.Kind)
 	}
 	return v, err
 }
 
 // pointer is the address that the union holds for kinds with one.
-func (a *attr) pointer() unsafe.Pointer {
+func (a *Attr) pointer() unsafe.Pointer {
 	// SAFETY: only read for kinds for which the caller says that the union holds an address; array checks it.
-	return *(*unsafe.Pointer)(unsafe.Pointer(&a.bits))
+	return *(*unsafe.Pointer)(unsafe.Pointer(&a.Bits))
 }
 
 // copied is a list of numbers in memory of our own, never nil.
-func copied[T int64 | float64](a *attr, row *op.Row) ([]T, error) {
-	list, err := array[T](row.Name, "numbers of an attribute", a.pointer(), uint64(a.count))
+func copied[T int64 | float64](a *Attr, row *op.Row) ([]T, error) {
+	list, err := Array[T](row.Name, "numbers of an attribute", a.pointer(), uint64(a.Count))
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func copied[T int64 | float64](a *attr, row *op.Row) ([]T, error) {
 }
 
 // oneText is a text with a length, copied.
-func (a *attr) oneText(row *op.Row) (string, error) {
-	bytes, err := array[byte](row.Name, "bytes of an attribute", a.pointer(), uint64(a.count))
+func (a *Attr) oneText(row *op.Row) (string, error) {
+	bytes, err := Array[byte](row.Name, "bytes of an attribute", a.pointer(), uint64(a.Count))
 	if err != nil {
 		return "", err
 	}
@@ -143,8 +143,8 @@ func (a *attr) oneText(row *op.Row) (string, error) {
 }
 
 // texts are texts that end with a zero, copied.
-func (a *attr) texts(row *op.Row) ([]string, error) {
-	list, err := array[*byte](row.Name, "texts of an attribute", a.pointer(), uint64(a.count))
+func (a *Attr) texts(row *op.Row) ([]string, error) {
+	list, err := Array[*byte](row.Name, "texts of an attribute", a.pointer(), uint64(a.Count))
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +171,10 @@ func valid(row *op.Row, s string) (string, error) {
 }
 
 // tensor holds the tensor of an attribute until releaseTensors.
-func (a *attr) tensor(rt *runtime.Runtime, row *op.Row) (v op.Value, err error) {
-	t := rt.Acquire(a.bits)
+func (a *Attr) tensor(rt *runtime.Runtime, row *op.Row) (v op.Value, err error) {
+	t := rt.Acquire(a.Bits)
 	if t == nil {
-		return v, status.Errorf(status.InvalidHandle, "[%s] an attribute is null, freed or not of a tensor; want a live tensor%s", row.Name, rt.HandleHistory(a.bits))
+		return v, status.Errorf(status.InvalidHandle, "[%s] an attribute is null, freed or not of a tensor; want a live tensor%s", row.Name, rt.HandleHistory(a.Bits))
 	}
 	return op.Value{Kind: op.Tensor, Ref: t}, nil
 }
