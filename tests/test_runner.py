@@ -477,6 +477,21 @@ def test_a_lane_that_has_ended_takes_from_the_other() -> None:
     assert done == ["b", "c", "a"]
 
 
+def test_parts_that_wait_run_beside_the_lanes() -> None:
+    """All three run at once; a lane that has ended takes no part that waits, nor does the lane of those take from the others."""
+    three = threading.Barrier(3, timeout=60)
+    by: dict[str, str] = {}
+
+    def one(part: table.Part) -> None:
+        by[part.name] = threading.current_thread().name
+        if part.name in "abw":
+            three.wait()
+
+    rows = {name: table.Part(name, (), ("true",), "status") for name in "abcwx"}
+    run.beside(one, [rows["a"], rows["c"]], [rows["b"]], waits=[rows["w"], rows["x"]])
+    assert by["w"] == by["x"] and len({by["a"], by["b"], by["w"]}) == 3 and by["c"] != by["w"]
+
+
 def test_what_a_lane_raises_is_raised() -> None:
     def one(part: table.Part) -> None:
         raise RuntimeError(part.name)
