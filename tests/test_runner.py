@@ -862,3 +862,26 @@ def test_the_plan_says_what_runs_and_runs_nothing(
     files["docs/x.md"] = "2"
     assert planned() == ["b", "c"] and planned("a") == []
     assert times(tmp_path) == before
+
+
+def test_the_conformance_suite_runs_nothing_that_its_parts_leave_out() -> None:
+    """Rooms of the package that are no inputs of these parts are imported and not called."""
+    from paddle_mps.selftest import suite
+
+    ran: set[str] = set()
+
+    def note(frame: Any, event: str, _: object) -> None:
+        if event == "call":
+            ran.add(frame.f_code.co_filename)
+
+    cases = list(suite.cases())[::97]
+    sys.setprofile(note)
+    try:
+        for case in cases:
+            suite.check(case, "cpu")
+    finally:
+        sys.setprofile(None)
+    files = {pathlib.Path(name).relative_to(ROOT).as_posix() for name in ran if name.startswith(f"{ROOT}/python/")}
+    assert len(cases) > 50 and len(files) > 10
+    for name in ("conformance-cpu", "refusals-msl"):
+        assert set(store.chosen(table.read().named(name).inputs, list(files))) == files
