@@ -78,6 +78,7 @@ environment:
   LLVM               version of clang and lld for darwin
   PADDLE_MPS_DEVICE  the device behind mps: see docs/environment.md
   PADDLE_MPS_SAMPLE  the turn of test and test darwin, a number, by default that of commits; empty: all turns
+  PADDLE_MPS_BASE    the commit since which files count as changed: what a change touches runs whatever its turn
   PADDLE_MPS_CACHE   the folder for compiled shaders, exact answers and the list of parts that have passed, by default
                      ~/.cache/paddle-mps; empty: none outside the checkout
 EOF

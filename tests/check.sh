@@ -19,10 +19,13 @@ formatted() {
     [ -z "$unformatted" ] || { printf 'not formatted by gofumpt:\n%s\n' "$unformatted"; return 1; }
 }
 
-# static [PACKAGE...]: GOEXPERIMENT says which files are looked at.
+# static [PACKAGE...]: GOEXPERIMENT says which files are looked at. The linter itself is built once, and not for each GOEXPERIMENT; it
+# has few seconds and much memory to do without most collections of garbage.
 static() {
     [ $# -gt 0 ] || set -- ./...
-    go run "$staticcheck" "$@"
+    case $(go env GOHOSTARCH) in amd64) host=simd ;; *) host= ;; esac # as tests, so that packages are compiled once
+    GOEXPERIMENT=$host GOBIN="$PWD/build/tools" go install "$staticcheck" || return 1
+    GOGC=400 build/tools/staticcheck "$@"
 }
 
 # packages_of_simd: the packages that have other files without SIMD. In all others the files are the same.

@@ -477,6 +477,21 @@ def test_a_lane_that_has_ended_takes_from_the_other() -> None:
     assert done == ["b", "c", "a"]
 
 
+def test_parts_that_wait_run_beside_the_lanes() -> None:
+    """All three run at once; a lane that has ended takes no part that waits, nor does the lane of those take from the others."""
+    three = threading.Barrier(3, timeout=60)
+    by: dict[str, str] = {}
+
+    def one(part: table.Part) -> None:
+        by[part.name] = threading.current_thread().name
+        if part.name in "abw":
+            three.wait()
+
+    rows = {name: table.Part(name, (), ("true",), "status") for name in "abcwx"}
+    run.beside(one, [rows["a"], rows["c"]], [rows["b"]], waits=[rows["w"], rows["x"]])
+    assert by["w"] == by["x"] and len({by["a"], by["b"], by["w"]}) == 3 and by["c"] != by["w"]
+
+
 def test_what_a_lane_raises_is_raised() -> None:
     def one(part: table.Part) -> None:
         raise RuntimeError(part.name)
@@ -847,3 +862,26 @@ def test_the_plan_says_what_runs_and_runs_nothing(
     files["docs/x.md"] = "2"
     assert planned() == ["b", "c"] and planned("a") == []
     assert times(tmp_path) == before
+
+
+def test_the_conformance_suite_runs_nothing_that_its_parts_leave_out() -> None:
+    """Rooms of the package that are no inputs of these parts are imported and not called."""
+    from paddle_mps.selftest import suite
+
+    ran: set[str] = set()
+
+    def note(frame: Any, event: str, _: object) -> None:
+        if event == "call":
+            ran.add(frame.f_code.co_filename)
+
+    cases = list(suite.cases())[::97]
+    sys.setprofile(note)
+    try:
+        for case in cases:
+            suite.check(case, "cpu")
+    finally:
+        sys.setprofile(None)
+    files = {pathlib.Path(name).relative_to(ROOT).as_posix() for name in ran if name.startswith(f"{ROOT}/python/")}
+    assert len(cases) > 50 and len(files) > 10
+    for name in ("conformance-cpu", "refusals-msl"):
+        assert set(store.chosen(table.read().named(name).inputs, list(files))) == files

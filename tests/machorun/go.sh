@@ -53,7 +53,7 @@ test)
     names=$2
     shift 2
     list=$(packages "$@")
-    go test -json -short -timeout 40m -run "$names" -skip "^($(echo "$sockets $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $list
+    go test -vet=off -json -short -timeout 40m -run "$names" -skip "^($(echo "$sockets $slow" | tr -s ' ' '|' | sed 's,|$,,'))\$" -exec "$root/tests/machorun/exec.sh" $list
     ;;
 *) sed -n '2,7s/^# //p' "$0" >&2 && exit 2 ;;
 esac

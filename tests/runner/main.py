@@ -216,6 +216,7 @@ def plan(words: Sequence[str]) -> int:
     for line in () if files else whole.said_of_changes(todo):
         print(line)
     lanes = sum(part.seconds for part in todo if part.lane in ("first", "cpu", "mock")) / 2
+    # what waits ends before the lanes do
     alone = sum(part.seconds for part in todo if part.lane in ("alone", "timed"))
     print(
         f"\n{len(todo)} parts run, {rest} need not; by their usual seconds about {lanes + alone:.0f} s, without what they need"

@@ -49,15 +49,17 @@ class Group:
     prepared: threading.Event = field(default_factory=threading.Event)
 
 
-def beside(run: Callable[[Part], None], *lanes: Sequence[Part]) -> None:
-    """Runs the parts of each lane one after the other, and the lanes beside each other. A lane that has ended takes from the others."""
+def beside(run: Callable[[Part], None], *lanes: Sequence[Part], waits: Sequence[Part] = ()) -> None:
+    """Runs the parts of each lane one after the other, and the lanes beside each other. A lane that has ended takes from the others;
+    that of parts which mostly wait takes from none, and none from it."""
     left = [collections.deque(lane) for lane in lanes]
+    waiting = collections.deque(waits)
     taking = threading.Lock()
     wrong: list[BaseException] = []
 
     def take(lane: int) -> Part | None:
         with taking:
-            for parts in [left[lane], *left]:
+            for parts in [left[lane], *left] if lane < len(left) else [waiting]:
                 if parts:
                     return parts.popleft()
         return None
@@ -69,7 +71,7 @@ def beside(run: Callable[[Part], None], *lanes: Sequence[Part]) -> None:
         except BaseException as error:  # raised again below, in the main thread
             wrong.append(error)
 
-    threads = [threading.Thread(target=work, args=(lane,), daemon=True) for lane in range(len(lanes))]
+    threads = [threading.Thread(target=work, args=(lane,), daemon=True) for lane in range(len(lanes) + 1)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -192,7 +194,7 @@ class Run:
 
         threading.Thread(target=prepare, daemon=True).start()
         lanes = {lane: [part for group in groups for part in group.parts if part.lane == lane] for lane in LANES}
-        beside(run, lanes["cpu"], lanes["mock"])
+        beside(run, lanes["cpu"], lanes["mock"], waits=lanes["waits"])
         for part in [*lanes["alone"], *lanes["timed"]]:
             run(part)
 

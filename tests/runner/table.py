@@ -19,7 +19,7 @@ except ModuleNotFoundError:  # before Python 3.11; pip has the same module
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests" / "parts.toml"
-LANES = ("first", "cpu", "mock", "alone", "timed")
+LANES = ("first", "cpu", "mock", "waits", "alone", "timed")
 KEYS = {
     *("name", "suites", "like", "command", "long", "format", "env", "lane", "inputs", "seconds", "turns", "retry", "again"),
     *("store", "feeds", "needs", "when", "arguments", "folder", "show", "limit"),
