@@ -13,7 +13,8 @@ import subprocess
 import sys
 
 import pytest
-from weight import OLDEST, needs
+
+from package.weight import OLDEST, needs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAME = {"linux": "libpaddlemps.so", "darwin": "libpaddlemps.dylib"}[sys.platform]

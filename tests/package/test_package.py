@@ -18,7 +18,8 @@ import zipfile
 from email.message import Message
 
 import pytest
-from weight import needs, within
+
+from package.weight import needs, within
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = {"linux": "libpaddlemps.so", "darwin": "libpaddlemps.dylib"}[sys.platform]

@@ -6,7 +6,8 @@ import pathlib
 import sys
 
 import pytest
-from weight import MOST, OLDEST, RELOCATION, ROOT, Needs, needs, recorded, within
+
+from package.weight import MOST, OLDEST, RELOCATION, ROOT, Needs, needs, recorded, within
 
 LIBRARY = ROOT / "python" / "paddle_mps" / "libpaddlemps.so"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sizes are those of the library for Linux")

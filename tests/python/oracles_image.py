@@ -99,7 +99,8 @@ def sampled(
             pixel = [t[i] for t, i in zip(taps, which)]
             if all(0 <= i < n for (i, _), n in zip(pixel, sizes)):
                 place = tuple(int(i) for i, _ in pixel)
-                y[(at[0], slice(None), *at[1:])] += np.prod([w for _, w in pixel]) * x[(at[0], slice(None), *place)]
+                to: Any = (at[0], slice(None), *at[1:])
+                y[to] += np.prod([w for _, w in pixel]) * x[(at[0], slice(None), *place)]
     return y
 
 
@@ -110,7 +111,8 @@ def mapped(theta: Any, size: Any, corners: bool = True, centered: bool = False) 
             (0.0 if n == 1 and centered else 2 * i / (n - 1) - 1) if corners else (2 * i + 1) / n - 1
             for i, n in zip(at, size[2:])
         ]
-        y[(slice(None), *at)] = theta @ np.array([*point[::-1], 1.0])
+        to: Any = (slice(None), *at)
+        y[to] = theta @ np.array([*point[::-1], 1.0])
     return y
 
 

@@ -14,6 +14,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
+from test_composite_oracles import ORACLES, row_of, tensors
 
 import paddle_mps as paddle
 from paddle_mps._arrays import _indexing
@@ -99,7 +100,7 @@ VALUES: list[Any] = [
 
 
 LIKELY: dict[str, list[Any]] = {
-    "bool": [True, False], "int": [0, 1, -1, 3], "float": [1.5, 2, 0.0], "ints": [[0], (1, 0), [3, 2], [2, 3], 0, [1, 1]],
+    "bool": [True, False], "int": [0, 1, -1, 3], "float": [1.5, 2, 0.0], "floats": [[1.5, 2], (0.5,), 2.0], "ints": [[0], (1, 0), [3, 2], [2, 3], 0, [1, 1]],
     "dtype": ["float32", paddle.float32, "int64", paddle.int32], "scalar": [1, 1.5, True],
     "string": ["add", "minimum", "nothing", "mean", "mean", "sum"],
 }  # fmt: skip
@@ -166,18 +167,17 @@ FITTING: dict[str, Callable[[], list[Any]]] = {
     "max_unpool": lambda: [image(1, 1, 1, 2), paddle.to_tensor([[[[0, 3]]]]), [2, 2], False, False],
     "avg_pool": lambda: [image(1, 1, 3, 3), [2, 2], None, None, False, False, True, False],
     "avg_unpool": lambda: [image(1, 1, 1, 1), [2, 2], [2, 2], None, None, False, False, True, False],
-    "group_norm": lambda: [image(1, 2, 3), None, image(2), 2, 1e-5, False],
-    "instance_norm": lambda: [image(1, 2, 3), image(2), None, 1e-5],
-    "batch_norm_inference": lambda: [image(1, 2, 3), image(2), image(2), None, image(2), 1e-5, 1],
-    "gaussian_nll_loss": lambda: [image(2), image(2), image(2), True, 1e-6, "sum"],
-    "poisson_nll_loss": lambda: [image(2), image(2), True, False, 1e-8, "none"],
-    "binary_cross_entropy_loss": lambda: [image(2), image(2), None, 1e-12, "mean"],
-    "sigmoid_focal_loss": lambda: [image(2), image(2), None, 0.25, 2.0, "sum"],
-    "smooth_l1_loss": lambda: [image(2), image(2), "mean", 1.0, True],
-    "triplet_margin_loss": lambda: [image(2, 3), image(2, 3), image(2, 3), 1.0, 2.0, 1e-6, True, "mean"],
-    "cosine_embedding_loss": lambda: [image(2, 3), image(2, 3), image(2), 0.0, "mean"],
-    "nll_loss": lambda: [image(1, 2), paddle.to_tensor([1]), None, -100, "mean"],
+    "number_line": lambda: [0, [1.5, -0.0], "float32"],
 }
+
+
+def of_formula(name: str, generator: random.Random) -> list[Any]:
+    """Arguments of a row that is a formula: those of its oracle."""
+    oracle = ORACLES[name]
+    row = row_of(name)
+    setting = generator.choice(oracle.settings)
+    defaults = [a["default"] for a in row["attrs"]][len(setting) :]
+    return [*tensors(oracle.operands(), "float32", "cpu", False), *setting, *defaults]
 
 
 RANDOM = {"uniform", "normal", "randint", "randperm"}
@@ -191,8 +191,12 @@ def test_both_ways_answer_alike(name: str) -> None:
     before = handles()
     ran = 0
     for _ in range(300):
-        fitting = FITTING.get(name)
-        given = fitting() if fitting and generator.random() < 0.2 else arguments(row, generator)
+        if name in FITTING and generator.random() < 0.2:
+            given = FITTING[name]()
+        elif name in ORACLES and generator.random() < 0.2:
+            given = of_formula(name, generator)
+        else:
+            given = arguments(row, generator)
         paddle.seed(7)
         short = outcome(lambda given=given: function(*given))  # type: ignore[misc]
         paddle.seed(7)

@@ -55,7 +55,7 @@ def prepared(expression: str, names: dict[str, Any]) -> Callable[[], Any]:
     node = ast.parse(expression, mode="eval").body
     if not isinstance(node, ast.Call):
         return lambda: value(node)
-    function, args = value(node.func), []
+    function, args = value(node.func), list[Any]()
     for a in node.args:
         args += value(a.value) if isinstance(a, ast.Starred) else [value(a)]
     options = {k.arg: value(k.value) for k in node.keywords if k.arg}
