@@ -100,7 +100,10 @@ CASES: dict[str, tuple[Callable[..., Any], list[list[int | None]]]] = {
         [[N, N, 8]],
     ),
     "means": (lambda w, x: [x.mean(), x.mean(0), x.sum(1)], [[N, 4]]),
-    "medians": (lambda w, x: [paddle.median(x, axis=1), paddle.nanmedian(x, axis=0), *paddle.kthvalue(x, 1, 0)], [[N, 8]]),
+    "medians": (
+        lambda w, x: [paddle.median(x, axis=1), paddle.nanmedian(x, axis=0), *paddle.kthvalue(x, 1, 0)],
+        [[N, 8]],
+    ),
     "traces": (lambda w, x: [paddle.trace(x), paddle.kron(x, x[:1]), paddle.inner(x, x)], [[N, N]]),
     "deviation": (lambda w, x: [x.std(0), (x - x.mean(0)) / (x.var() + 1).sqrt()], [[N, N]]),
     "reciprocal": (lambda w, x: [x.sum(0) * (1 / x.shape[0]), x.T @ x / math.sqrt(x.shape[0])], [[N, 8]]),
