@@ -863,3 +863,32 @@ def test_labels_out_of_range_name_the_function() -> None:
                 function(x, label)
     with pytest.raises(ValueError, match=r"^\[softmax_with_cross_entropy\] index 7 is out of range"):
         F.softmax_with_cross_entropy(x, label.unsqueeze(1))
+
+
+def test_operands_that_a_gradient_does_not_depend_on_may_be_written_later(place: str) -> None:
+    """As in Paddle: a program writes into what tril, a sum or a table of rows was called with, and goes backward."""
+    labels, rows = paddle.to_tensor([0, 2], place=place), paddle.to_tensor([[0, 1, 1], [2, 0, 1]], place=place)
+    calls: dict[str, Callable[..., Any]] = {
+        "tril": lambda x, y: paddle.tril(x), "trace": lambda x, y: paddle.trace(x), "diff": lambda x, y: paddle.diff(x),
+        "scale": lambda x, y: paddle.scale(x, 2.0, 1.0), "rad2deg": lambda x, y: paddle.rad2deg(x),
+        "take_along_axis": lambda x, y: paddle.take_along_axis(x, rows, 1), "embedding": lambda x, y: F.embedding(labels % 2, x),
+        "addmm": lambda x, y: paddle.addmm(x, paddle.ones([2, 4]).to(place), paddle.ones([4, 3]).to(place)),
+        "linear": lambda x, y: F.linear(y.detach() @ y.detach().T, paddle.ones([2, 3]).to(place), x[0]),
+        "frac": lambda x, y: paddle.frac(x), "l1_loss": lambda x, y: F.square_error_cost(y, y.detach()) + paddle.triu(x),
+    }  # fmt: skip
+    for name, call in calls.items():
+        for _ in range(3):  # the second call is one program
+            leaf = paddle.to_tensor(floats(2, 3).astype("float32"), place=place, stop_gradient=False)
+            x, y = leaf * 1, paddle.ones([2, 3]).to(place)
+            wanted = paddle.grad(call(leaf, y).sum(), leaf)[0].numpy()
+            made = call(x, y)
+            x.zero_()
+            made.sum().backward()
+            np.testing.assert_array_equal(leaf.grad.numpy(), wanted, err_msg=name)
+    for call in (lambda x: paddle.hypot(x, x), lambda x: F.cross_entropy(x, labels), lambda x: paddle.kron(x, x)):
+        leaf = paddle.to_tensor(floats(2, 3).astype("float32"), place=place, stop_gradient=False)
+        x = leaf * 1
+        made = call(x)
+        x.zero_()
+        with pytest.raises(RuntimeError, match="was changed in place after the call"):
+            made.sum().backward()
