@@ -116,7 +116,7 @@ func (c *Calculator) Unpack(n *runtime.Node, g *op.Gradient) error {
 	n.Mu.Lock()
 	defer n.Mu.Unlock()
 	for i := range n.In {
-		v, err := c.value(n, &n.In[i], i, n.In[i].From)
+		v, err := c.value(n, &n.In[i], i, n.In[i].From, g.Wants)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (c *Calculator) Unpack(n *runtime.Node, g *op.Gradient) error {
 		if runtime.Differentiable(n.Out[i].DType) {
 			from = &runtime.History{Node: n, Index: i}
 		}
-		v, err := c.value(n, &n.Out[i], -1-i, from)
+		v, err := c.value(n, &n.Out[i], -1-i, from, g.Wants)
 		if err != nil {
 			return err
 		}
@@ -137,14 +137,14 @@ func (c *Calculator) Unpack(n *runtime.Node, g *op.Gradient) error {
 }
 
 // value is one kept value: operand i, or result -1-i. It asks for gradients, where they will be recorded.
-func (c *Calculator) value(n *runtime.Node, k *runtime.NodeValue, i int, from *runtime.History) (op.Var, error) {
+func (c *Calculator) value(n *runtime.Node, k *runtime.NodeValue, i int, from *runtime.History, wants []bool) (op.Var, error) {
 	if k.Context == nil {
 		return c.Number(k.Number), nil
 	}
 	if k.View.Store == nil {
 		return c.Push(Variable{Type: k.Type}), nil
 	}
-	if now := k.View.Store.Changes(); now != k.Version {
+	if now := k.View.Store.Changes(); now != k.Version && (i < 0 || n.Row.Pullback == nil || pullbackReads(n, wants, i)) {
 		what := "operand " + string(rune('0'+min(i, 9)))
 		if i < 0 {
 			what = "result"
@@ -157,6 +157,28 @@ func (c *Calculator) value(n *runtime.Node, k *runtime.NodeValue, i int, from *r
 		t.InheritHistory(from)
 	}
 	return c.Push(Variable{Operand: runtime.Operand{Tensor: t}, held: true}), nil
+}
+
+// pullbackReads reports whether the gradients of a composite that are wanted depend on the elements of operand i, which have changed.
+func pullbackReads(n *runtime.Node, wants []bool, i int) bool {
+	typeOf := func(k *runtime.NodeValue) op.Type {
+		if k.View.Store == nil {
+			return k.Type
+		}
+		return op.Type{DType: k.View.DType, Shape: k.View.Shape}
+	}
+	in, out := make([]op.Arg, len(n.In)), make([]op.Type, len(n.Out))
+	for j := range in {
+		if k := &n.In[j]; k.Context == nil {
+			in[j] = op.Arg{Type: op.Type{DType: k.Number.DType()}, Scalar: true, Absent: !k.Number.Set(), Value: &k.Number}
+		} else {
+			in[j] = op.Arg{Type: typeOf(k)}
+		}
+	}
+	for j := range out {
+		out[j] = typeOf(&n.Out[j])
+	}
+	return op.PullbackReads(n.Row, n.Attrs, in, out, wants, i)
 }
 
 // RunsWhole reports whether a call of a composite is one program: not in a program that is being traced, whose passes shall see

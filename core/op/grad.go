@@ -218,3 +218,55 @@ func (g *Gradient) Differentiate() error {
 	g.Row.Grad.Rule(g)
 	return g.Err
 }
+
+// PullbackReads reports whether the gradients of a composite that are wanted depend on the elements of operand i. The pullback is
+// called with types alone, so that it is asked where the elements have changed and no sooner.
+func PullbackReads(row *Row, at Attrs, in []Arg, out []Type, wants []bool, i int) bool {
+	t := slice{typed: typed{of: &Inference{}}, from: map[Var][]Var{}}
+	calls := Calls{Calculator: &t}
+	var vars []Var
+	bits := int64(0)
+	for j := range in {
+		t.values = append(t.values, in[j])
+		vars = append(vars, Var(j))
+		if wants[j] {
+			bits |= 1 << j
+		}
+	}
+	for _, y := range out {
+		t.values = append(t.values, Arg{Type: y, Scalar: !y.DType.IsFloat(), Absent: !y.DType.IsFloat()})
+		vars = append(vars, Var(len(t.values)-1))
+	}
+	todo := row.Pullback.Calls(&calls, vars, append(slices.Clone(at), Value{Kind: Int, I: bits}))
+	if calls.Err != nil {
+		return true
+	}
+	seen := map[Var]bool{}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		if todo = todo[:len(todo)-1]; v == Var(i) {
+			return true
+		}
+		if v != NoVar && !seen[v] {
+			seen[v] = true
+			todo = append(todo, t.from[v]...)
+		}
+	}
+	return false
+}
+
+// slice is a calculator that computes types alone, and remembers what each value is computed from.
+type slice struct {
+	typed
+	from map[Var][]Var
+}
+
+// Call infers a call.
+func (s *slice) Call(row *Row, in []Var, at Attrs) ([]Var, error) {
+	given := slices.Clone(in)
+	out, err := s.typed.Call(row, in, at)
+	for _, v := range out {
+		s.from[v] = given
+	}
+	return out, err
+}

@@ -26,9 +26,9 @@ func TestRules(t *testing.T) {
 		`max_batch_size: 4 dynamic_batching { preferred_batch_size: 0 }`:                                                "dynamic batching preferred size must be positive for m",
 		`max_batch_size: 4 dynamic_batching { priority_levels: 2 default_priority_level: 3 }`:                           "default priority level must be in range [1, 2] for m",
 		`max_batch_size: 4 dynamic_batching { preserve_ordering: true default_queue_policy { timeout_action: DELAY } }`: "Queue policy can not have DELAY as timeout action when 'preserve_ordering' is true for m",
-		`default_model_filename: "../a"`:                                                                                "'default_model_filename' must name a file in the version directory for m",
-		`metric_tags { key: "_a" value: "c" }`:                                                                          `metric_tags of m has key "_a"; want letters, digits and underscores, and a letter or digit first`,
-		`metric_tags { key: "a b" value: "c" }`:                                                                         `metric_tags of m has key "a b"; want letters, digits and underscores, and a letter or digit first`,
+		`default_model_filename: "../a"`:        "'default_model_filename' must name a file in the version directory for m",
+		`metric_tags { key: "_a" value: "c" }`:  `metric_tags of m has key "_a"; want letters, digits and underscores, and a letter or digit first`,
+		`metric_tags { key: "a b" value: "c" }`: `metric_tags of m has key "a b"; want letters, digits and underscores, and a letter or digit first`,
 	} {
 		require.EqualError(t, Check(completed(t, text)), want)
 	}

@@ -797,3 +797,116 @@ def test_later_errors_name_the_function_that_was_called() -> None:
     result.backward()
     with pytest.raises(GradientError, match=r"\[var\] a backward pass has gone through"):
         result.backward()
+
+
+def test_scale_takes_numbers_that_are_no_floats(place: str) -> None:
+    """Large integers, integers that wrap in the dtype, complex numbers, and a bias that is a tensor, with its gradient."""
+    large = 2**60 + 1
+    x = paddle.to_tensor([1, 3], dtype="int64").to(place)
+    np.testing.assert_array_equal(paddle.scale(x, large).numpy(), [large, 3 * large])
+    np.testing.assert_array_equal(paddle.scale(x, 1, large, bias_after_scale=False).numpy(), [large + 1, large + 3])
+    np.testing.assert_array_equal(paddle.scale(x.astype("uint8"), -1).numpy(), [255, 253])
+    np.testing.assert_array_equal(paddle.scale(x.astype("int8"), 300).numpy(), [44, -124])
+    scale: Callable[..., Any] = paddle.scale
+    np.testing.assert_array_equal(scale(paddle.to_tensor([1j]), 2j, 1).numpy(), [-1])
+    bias = paddle.to_tensor(2.0, stop_gradient=False).to(place)
+    given = paddle.ones([2, 3]).to(place)
+    for function in (scale, paddle.jit.to_static(lambda *given: scale(*given), full_graph=True)):
+        made = function(given, 3.0, bias)
+        np.testing.assert_array_equal(made.numpy(), np.full((2, 3), 5))
+        np.testing.assert_array_equal(paddle.grad(made.sum(), bias)[0].numpy(), 6)
+
+
+def test_complex_numbers_are_indexed_and_added() -> None:
+    x, index = np.array([[1j, 2], [3, 4j]]), np.array([[1, 0], [0, 0]])
+    c, i = paddle.to_tensor(x, stop_gradient=False), paddle.to_tensor(index)
+    wanted = np.take_along_axis(x, index, 1)
+    traced = paddle.jit.to_static(lambda x, i: paddle.index_sample(x, i), full_graph=True)
+    for got in (paddle.take_along_axis(c, i, 1), paddle.index_sample(c, i), traced(c.detach(), i)):
+        np.testing.assert_array_equal(got.numpy(), wanted)
+    np.testing.assert_array_equal(paddle.grad(paddle.index_sample(c, i).real().sum(), c)[0].numpy(), [[1, 1], [2, 0]])
+    np.testing.assert_allclose(paddle.nansum(c).numpy(), x.sum())
+    single = paddle.nansum(c, axis=0, dtype="complex64", keepdim=True)
+    assert single.dtype == paddle.complex64
+    np.testing.assert_allclose(single.numpy(), x.sum(0, keepdims=True))
+
+
+def test_medians_of_integers_without_nan_are_exact(place: str) -> None:
+    for dtype, low in (("int64", 2**60 + 1), ("int32", 2**24 + 1), ("uint8", 201)):
+        for values, wanted in (([low, low, 3], low), ([low, low], low), ([low + 2, low], low + 1)):
+            x = paddle.to_tensor(np.array(values, dtype), place=place)
+            got = paddle.nanmedian(x)
+            assert (got.dtype, int(got)) == (x.dtype, wanted)
+    with pytest.raises(NotImplementedError, match="bool"):
+        paddle.nanmedian(paddle.to_tensor([True, False]))
+
+
+def test_a_place_in_the_order_is_found_of_bools(place: str) -> None:
+    values, _ = paddle.kthvalue(paddle.to_tensor([[True, False, True]], place=place), 2)
+    assert values.dtype == paddle.bool and values.tolist() == [True]
+
+
+@pytest.mark.parametrize("shape", [(3, 0, 0), (0, 2, 0), (2, 0, 3), (0, 0), (0, 3)])
+def test_inner_has_the_shape_of_all_axes_but_the_last(shape: tuple[int, ...], place: str) -> None:
+    x = paddle.zeros(shape).to(place)
+    x.stop_gradient = False
+    for y in (x, paddle.ones([4, shape[-1]]).to(place)):
+        got = paddle.inner(x, y)
+        np.testing.assert_array_equal(got.numpy(), np.inner(np.zeros(shape), y.numpy()))
+        assert paddle.grad(got.sum(), x)[0].shape == list(shape)
+
+
+def test_offsets_far_outside_leave_nothing(place: str) -> None:
+    x = paddle.ones([2, 3]).to(place)
+    for offset in (-(2**63), 2**63 - 1, -5, 5):
+        assert paddle.trace(x, offset) == 0
+        wanted = 6 if offset > 0 else 0
+        assert (float(paddle.tril(x, offset).sum()), float(paddle.triu(x, offset).sum())) == (wanted, 6 - wanted)
+
+
+def test_linear_of_halves_is_of_halves(place: str) -> None:
+    """Also beside parameters of another dtype."""
+    for dtype, other in (("float16", "float32"), ("bfloat16", "float32"), ("bfloat16", "float16")):
+        x, w, b = paddle.ones([2, 3]), paddle.ones([3, 4]), paddle.ones([4])
+        got = F.linear(x.to(place).astype(dtype), w.to(place).astype(other), b.to(place))
+        assert got.dtype == getattr(paddle, dtype)
+        np.testing.assert_array_equal(got.astype("float32").numpy(), np.full((2, 4), 4))
+
+
+def test_labels_out_of_range_name_the_function() -> None:
+    x, label = paddle.ones([2, 3]).cpu(), paddle.to_tensor([0, 7], place="cpu")
+    for function in (F.cross_entropy, F.multi_margin_loss):
+        for _ in range(3):  # the second call is one program
+            with pytest.raises(ValueError, match=rf"^\[{function.__name__}\] index 7 is out of range"):
+                function(x, label)
+    with pytest.raises(ValueError, match=r"^\[softmax_with_cross_entropy\] index 7 is out of range"):
+        F.softmax_with_cross_entropy(x, label.unsqueeze(1))
+
+
+def test_operands_that_a_gradient_does_not_depend_on_may_be_written_later(place: str) -> None:
+    """As in Paddle: a program writes into what tril, a sum or a table of rows was called with, and goes backward."""
+    labels, rows = paddle.to_tensor([0, 2], place=place), paddle.to_tensor([[0, 1, 1], [2, 0, 1]], place=place)
+    calls: dict[str, Callable[..., Any]] = {
+        "tril": lambda x, y: paddle.tril(x), "trace": lambda x, y: paddle.trace(x), "diff": lambda x, y: paddle.diff(x),
+        "scale": lambda x, y: paddle.scale(x, 2.0, 1.0), "rad2deg": lambda x, y: paddle.rad2deg(x),
+        "take_along_axis": lambda x, y: paddle.take_along_axis(x, rows, 1), "embedding": lambda x, y: F.embedding(labels % 2, x),
+        "addmm": lambda x, y: paddle.addmm(x, paddle.ones([2, 4]).to(place), paddle.ones([4, 3]).to(place)),
+        "linear": lambda x, y: F.linear(y.detach() @ y.detach().T, paddle.ones([2, 3]).to(place), x[0]),
+        "frac": lambda x, y: paddle.frac(x), "l1_loss": lambda x, y: F.square_error_cost(y, y.detach()) + paddle.triu(x),
+    }  # fmt: skip
+    for name, call in calls.items():
+        for _ in range(3):  # the second call is one program
+            leaf = paddle.to_tensor(floats(2, 3).astype("float32"), place=place, stop_gradient=False)
+            x, y = leaf * 1, paddle.ones([2, 3]).to(place)
+            wanted = paddle.grad(call(leaf, y).sum(), leaf)[0].numpy()
+            made = call(x, y)
+            x.zero_()
+            made.sum().backward()
+            np.testing.assert_array_equal(leaf.grad.numpy(), wanted, err_msg=name)
+    for call in (lambda x: paddle.hypot(x, x), lambda x: F.cross_entropy(x, labels), lambda x: paddle.kron(x, x)):
+        leaf = paddle.to_tensor(floats(2, 3).astype("float32"), place=place, stop_gradient=False)
+        x = leaf * 1
+        made = call(x)
+        x.zero_()
+        with pytest.raises(RuntimeError, match="was changed in place after the call"):
+            made.sum().backward()

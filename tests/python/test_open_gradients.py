@@ -82,7 +82,9 @@ def gradients(function: Callable[..., Any], inputs: list[Any], weights: Weights)
     made = function(*inputs)
     made = made if isinstance(made, list) else [made]
     # Weights of their own for all elements, so that no gradient is zero because all shares are alike.
-    sum((y * paddle.arange(1, y.size + 1, dtype="float32").reshape(y.shape)).sum() for y in made).backward()
+    # Indices have no gradient.
+    slopes = [paddle.arange(1, y.size + 1, dtype="float32").reshape(y.shape) for y in made]
+    sum((y * slope).sum() for y, slope in zip(made, slopes) if y.dtype.is_floating).backward()
     found = [y.numpy().tobytes() for y in made]
     return found + [None if t.grad is None else (t.grad.shape, t.grad.numpy().tobytes()) for t in leaves]
 

@@ -26,7 +26,7 @@ var indexFormulas = []composite{
 	},
 	{
 		// The same of the elements that are not nan; -1 is the place of none.
-		id: 423, kind: op.Composed, narrow: true, python: op.Python{Internal: true, PartOf: "nanmedian"},
+		id: 423, kind: op.Composed, accepts: dtype.All, narrow: true, python: op.Python{Internal: true, PartOf: "nanmedian"},
 		formula: `median_without_nan(x, axis=-1, low=false) -> values, indices =
 			n = sum(whole(!isnan(x)), axis=[axis], keepdim=true)
 			below = where(n > 0, n - number(n, 1), n) // number(n, 2)
@@ -37,7 +37,7 @@ var indexFormulas = []composite{
 			[low ? first : both, where(n > 0, pick(topk(x, none, axis, false)[1], below, axis), number(n, -1))]`,
 	},
 	{
-		id: 424, kind: op.Composed, accepts: dtype.Numbers, narrow: true, python: methodByHand,
+		id: 424, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `kthvalue(x, k=1, axis=-1) -> values, indices =
 			[at(topk(x, none, axis, false), axis, k - 1), at(topk(x, none, axis, false)[1], axis, k - 1)]`,
 	},

@@ -123,7 +123,8 @@ var productFormulas = []composite{
 	{
 		id: 417, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `inner(x, y) =
-			products = matmul(reshape(x, [-1, size(x, -1)]), reshape(y, [-1, size(y, -1)]), false, true)
+			lines = reshape(x, [product(sizes(x, 0, -1)), size(x, -1)])
+			products = matmul(lines, reshape(y, [product(sizes(y, 0, -1)), size(y, -1)]), false, true)
 			rank(x) == 0 | rank(y) == 0 ? x * y : reshape(products, sizes(x, 0, -1) + sizes(y, 0, -1))`,
 	},
 	{

@@ -24,6 +24,7 @@ import (
 //	part(x, axis, from, to)  a part of an axis, where to may be none for the end
 //	at(x, axis, i)           number i along an axis, which stays with 1 element
 //	sizes(x, from, to)       the dimensions of x from one to another, where to may be none for the end
+//	product(list)            how many elements a shape has, or -1 where a dimension is a symbol
 //	aligned(x, y)            the dimensions of x behind as many ones as y has more
 //	zipped(a, b)             the numbers of two lists in turn; or of one, and a number
 //	diagonal_of(x, offset, first, second)
@@ -86,6 +87,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"pick":       pickClass,
 	"places":     placesAlong,
 	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"product":    productOf,
 	"reduced":    reduceLoss,
 	"same_shape": checkShapes,
 	"shaped":     shapeLike,
@@ -134,6 +136,18 @@ func sizesOf(e *evaluation, args []quantity) quantity {
 		*end = min(max(*end, 0), int64(s.Rank))
 	}
 	return sizes(list[from:max(from, to)])
+}
+
+// productOf does not leave dimensions of 0 to a -1 beside a 0, which would stand for those that are not 0.
+func productOf(_ *evaluation, args []quantity) quantity {
+	n := int64(1)
+	for _, d := range args[0].value.Ints {
+		if _, is := op.SymbolIn(d); is {
+			return whole(-1)
+		}
+		n *= d
+	}
+	return whole(n)
 }
 
 func alignSizes(e *evaluation, args []quantity) quantity {
@@ -186,7 +200,7 @@ func diagonalOf(e *evaluation, args []quantity) quantity {
 			order, lead = append(order, int64(axis)), append(lead, d)
 		}
 	}
-	rows, columns, offset := s.Dims[ends[0]], s.Dims[ends[1]], args[1].value.I
+	rows, columns, offset := s.Dims[ends[0]], s.Dims[ends[1]], max(args[1].value.I, -math.MaxInt64)
 	turned := e.Do(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: append(order, ends[0], ends[1])}}, x)
 	line, known := int64(0), !shape.IsSymbol(rows) && !shape.IsSymbol(columns)
 	first, step, count := int64(0), int64(1), int64(0)

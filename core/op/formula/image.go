@@ -1,9 +1,10 @@
 package formula
 
 import (
+	"slices"
+
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
-	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"

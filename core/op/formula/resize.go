@@ -1,10 +1,11 @@
 package formula
 
 import (
-	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/core/op/rows"
 	"math"
 	"slices"
+
+	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/rows"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"

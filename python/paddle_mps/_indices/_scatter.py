@@ -232,6 +232,14 @@ def take_along_axis(
     return into(out, _operators.take_along_axis(arr, given, a))
 
 
+def complex_take_along_axis(x: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not take."""
+    return _operators.index(x, lattice(indices, axis))
+
+
+_complex.COMPOSITES.update(take_along_axis=complex_take_along_axis)
+
+
 take_along_dim = take_along_axis
 
 

@@ -304,11 +304,7 @@ def nanmedian(
     if not meta(line).numel:
         empty = full(shape, math.nan if meta(x).dtype.is_floating else 0, dtype=meta(x).dtype, place=place)
         return finished(None, empty, full(shape, -1, dtype="int64", place=place), mode, axis)
-    if not meta(x).dtype.is_floating:
-        values, places = _operators.median_along(line, 1, mode == "min")
-        values = _operators.cast(values, meta(x).dtype)
-    else:
-        values, places = _operators.median_without_nan(line, 1, mode == "min")
+    values, places = _operators.median_without_nan(line, 1, mode == "min")
     return finished(None, reshaped(values, shape), reshaped(places, shape), mode, axis)
 
 

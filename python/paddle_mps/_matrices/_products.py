@@ -18,7 +18,7 @@ from .._calls._call import into, mixed, renamed
 from .._calls._inplace import in_place
 from .._calls._precision import fractional, rounded, working
 from .._core._caller import dimensions_text
-from .._core._convert import axis_of, index, numeric, of_one_dtype, one_number, said, scalar, tensor
+from .._core._convert import axis_of, index, of_one_dtype, one_number, real, said, scalar, tensor
 from .._core._errors import errors_of
 from .._core._objects import Tensor, from_array, meta
 from .._maths._arithmetic import cast
@@ -430,7 +430,7 @@ def places_of(name: str, y: Tensor, x: Tensor | None, dx: Any, axis: int) -> tup
     at = axis_of(name, axis, len(shape), IndexError)
     if isinstance(dx, Tensor):
         return y, x, dx, 1.0, at
-    return y, x, None, 1.0 if dx is None else float(numeric(name, "dx", dx)), at
+    return y, x, None, 1.0 if dx is None else float(real(name, "dx", dx)), at
 
 
 @renamed(input="x", dim="axis")

@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from .._arrays._array import reshaped
-from .._calls import _grad, _operators, _tracing
+from .._calls import _complex, _grad, _operators, _tracing
 from .._calls._call import into, renamed
 from .._calls._inplace import in_place
 from .._calls._precision import fractional, number_of_terms, rounded
@@ -190,6 +190,14 @@ def nansum(
         if not described.dtype.is_floating or not _tracing.found(_operators.isnan(total)):
             return total
     return _operators.nansum(x, axis, dtype, keepdim)
+
+
+def complex_nansum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: Any = False) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not take, and of which none counts as nan."""
+    return _operators.sum(x, axis, None if dtype is None else _dtype.BY_NUMBER[dtype], keepdim)
+
+
+_complex.COMPOSITES.update(nansum=complex_nansum)
 
 
 def nanmean(x: Tensor, axis: Ints | None = None, keepdim: bool = False, name: str | None = None) -> Tensor:

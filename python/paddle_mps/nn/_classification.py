@@ -13,7 +13,7 @@ from .._calls._call import renamed
 from .._core import _dtype
 from .._core._caller import axes_text
 from .._core._convert import axis_of, index, real, tensor
-from .._core._errors import UnsupportedError
+from .._core._errors import UnsupportedError, errors_of
 from .._core._objects import Tensor, meta
 from .._maths._elementwise import alike, of_dtypes, of_floats
 from ._layout import one_hot
@@ -79,6 +79,7 @@ def labels_beside(function: str, input: Tensor, label: Tensor, soft_label: bool,
 
 
 @renamed(target="label")
+@errors_of("index")
 def cross_entropy(
     input: Tensor,
     label: Tensor,
@@ -140,6 +141,7 @@ def smoothed(x: Tensor, label: Tensor, hard: bool, epsilon: float) -> Tensor:
     return _operators.cast(label_smooth(label, epsilon=epsilon), meta(x).dtype)
 
 
+@errors_of("index")
 def softmax_with_cross_entropy(
     logits: Tensor,
     label: Tensor,

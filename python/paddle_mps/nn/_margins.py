@@ -13,6 +13,7 @@ from .._calls._tracing import found
 from .._core import _dtype
 from .._core._convert import real, said, tensor
 from .._core._dtype import float32, float64
+from .._core._errors import errors_of
 from .._core._objects import Tensor, meta
 from ._classification import whole_labels
 from ._reduction import check_reduction, operands, reduced, same_shape
@@ -139,6 +140,7 @@ def multi_label_soft_margin_loss(
     return _operators.multi_label_soft_margin_loss(input, label, weight, reduction)
 
 
+@errors_of("index")
 def multi_margin_loss(
     input: Tensor,
     label: Tensor,

@@ -34,7 +34,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | No
     x, weight = tensor(x, "linear", "x"), tensor(weight, "linear", "weight")
     if bias is None:
         return _operators.matmul(x, weight)
-    return _operators.linear(x, weight, tensor(bias, "linear", "bias"))
+    return rounded(_operators.linear(x, weight, tensor(bias, "linear", "bias")), x)
 
 
 def complex_linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

@@ -14,10 +14,9 @@ import (
 	sync "sync"
 	unsafe "unsafe"
 
+	modelconfig "github.com/paddle-mps/paddle-mps/serve/modelconfig"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-
-	modelconfig "github.com/paddle-mps/paddle-mps/serve/modelconfig"
 )
 
 const (
