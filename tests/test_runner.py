@@ -442,7 +442,7 @@ def test_globs(globs: list[str], names: list[str]) -> None:
 
 
 def test_lanes(tmp_path: pathlib.Path) -> None:
-    """The first lane runs before all, those alone after both lanes, timed parts last; in a lane the order is the table's."""
+    """The first lane runs before all, those alone after both lanes, timed parts last."""
     lanes = ["alone", "cpu", "timed", "mock", "first", "cpu", "alone"]
     rows = read(tmp_path, *(part(f"{lane}{n}", lane=lane) for n, lane in enumerate(lanes)))
     order: list[str] = []
@@ -454,7 +454,25 @@ def test_lanes(tmp_path: pathlib.Path) -> None:
     whole = run.Run(rows, settings(), execute=note)
     whole.suites([rows.parts])
     assert order[0] == "first4" and order[4:] == ["alone0", "alone6", "timed2"]
-    assert order.index("cpu1") < order.index("cpu5") and set(order[1:4]) == {"cpu1", "cpu5", "mock3"}
+    assert set(order[1:4]) == {"cpu1", "cpu5", "mock3"}  # a lane that has ended takes from the other
+
+
+def test_a_lane_has_the_order_of_the_table() -> None:
+    """The other lane holds its part until this one has ended."""
+    ended = threading.Event()
+    done: list[str] = []
+
+    def one(part: table.Part) -> None:
+        if part.name == "c":
+            assert ended.wait(60)
+            return
+        done.append(part.name)
+        if len(done) == 2:
+            ended.set()
+
+    rows = {name: table.Part(name, (), ("true",), "status") for name in "abc"}
+    run.beside(one, [rows["a"], rows["b"]], [rows["c"]])
+    assert done == ["a", "b"]
 
 
 def test_a_lane_that_has_ended_takes_from_the_other() -> None:
