@@ -124,7 +124,7 @@ func segmentOf(h *alloc.HeapInfo, names streamNames) jsontext.Pairs {
 			active += b.Size
 		}
 		blocks[i] = jsontext.Make("address", h.Address+uintptr(b.Offset), "size", b.Size, "requested_size", b.Requested, "state", stateWords[b.State]).
-			With("stream", names.of(b.Stream)).With("stack", b.Cause)
+			Known("stream", names.of(b.Stream)).With("stack", b.Cause)
 	}
 	return jsontext.Make(
 		"id", h.Serial,

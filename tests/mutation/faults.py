@@ -489,7 +489,7 @@ FAULTS = [
     Fault(
         "onnx",
         "corners of a resized image are not aligned",
-        "onnx/ops/image.go",
+        "core/op/formula/resize.go",
         "return x * (n - 1) / (out - 1)",
         "return x * n / out",
         "onnx --group node --match resize",
