@@ -57,6 +57,9 @@ func readConfig(text []byte) (*config, error) {
 	if err == nil {
 		c.all, err = tree.Members()
 	}
+	for i := range c.all { // as they are written
+		c.all[i].Name = strings.ToValidUTF8(c.all[i].Name, "\ufffd")
+	}
 	if err != nil {
 		return nil, damaged(err)
 	}

@@ -68,6 +68,7 @@ func TestBackendConfig(t *testing.T) {
 func FuzzConfig(f *testing.F) {
 	f.Add(`{"name":"m","max_batch_size":4,"input":[{"name":"x","dims":[1,-1]}],"dynamic_batching":{}}`)
 	f.Add(`{"parameters":{"\ud83d\ude00\ud800":"` + "\x80" + `"},"output":[{"dims":["3"],"reshape":{"shape":[]}}]}`)
+	f.Add(`{"name":"m","si` + "\x85\x86" + `e":4,"si` + "\x87" + `e":5}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := readConfig([]byte(text))
 		if err != nil {
