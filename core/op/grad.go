@@ -222,7 +222,7 @@ func (g *Gradient) Differentiate() error {
 // PullbackReads reports whether the gradients of a composite that are wanted depend on the elements of operand i. The pullback is
 // called with types alone, so that it is asked where the elements have changed and no sooner.
 func PullbackReads(row *Row, at Attrs, in []Arg, out []Type, wants []bool, i int) bool {
-	t := slice{typed: typed{of: &Inference{}}, from: map[Var][]Var{}}
+	t := origins{typed: typed{of: &Inference{}}, from: map[Var][]Var{}}
 	calls := Calls{Calculator: &t}
 	var vars []Var
 	bits := int64(0)
@@ -255,14 +255,14 @@ func PullbackReads(row *Row, at Attrs, in []Arg, out []Type, wants []bool, i int
 	return false
 }
 
-// slice is a calculator that computes types alone, and remembers what each value is computed from.
-type slice struct {
+// origins is a calculator that computes types alone, and remembers what each value is computed from.
+type origins struct {
 	typed
 	from map[Var][]Var
 }
 
 // Call infers a call.
-func (s *slice) Call(row *Row, in []Var, at Attrs) ([]Var, error) {
+func (s *origins) Call(row *Row, in []Var, at Attrs) ([]Var, error) {
 	given := slices.Clone(in)
 	out, err := s.typed.Call(row, in, at)
 	for _, v := range out {

@@ -15,12 +15,13 @@ var indexFormulas = []composite{
 		id: 422, kind: op.Composed, accepts: dtype.All, narrow: true, python: op.Python{Internal: true, PartOf: "median"},
 		formula: `median_along(x, axis=-1, low=false) -> values, indices =
 			last = size(x, axis) - 1
-			below = at(topk(x, none, axis, false), axis, last // 2)
-			above = at(topk(x, none, axis, false), axis, (last + 1) // 2)
+			sorted = topk(x, none, axis, false)
+			below = at(sorted, axis, last // 2)
+			above = at(sorted, axis, (last + 1) // 2)
 			middle = low ? below : last // 2 == (last + 1) // 2 ? wide(below) : mean(concat([wide(below), wide(above)], axis), axis=[axis], keepdim=true)
 			unknown = any(isnan(x), axis=[axis], keepdim=true)
 			values = is_float(x) ? where(unknown, number(middle, nan), middle) : middle
-			place = at(topk(x, none, axis, false)[1], axis, last // 2)
+			place = at(sorted[1], axis, last // 2)
 			first = argmax(whole(isnan(x)), axis, true)
 			[values, is_float(x) ? where(unknown, first, place) : place]`,
 	},
@@ -34,12 +35,13 @@ var indexFormulas = []composite{
 			sorted = topk(x, none, axis, false)
 			first = pick(sorted, below, axis)
 			both = mean(concat([first, pick(sorted, above, axis)], axis), axis=[axis], keepdim=true)
-			[low ? first : both, where(n > 0, pick(topk(x, none, axis, false)[1], below, axis), number(n, -1))]`,
+			[low ? first : both, where(n > 0, pick(sorted[1], below, axis), number(n, -1))]`,
 	},
 	{
 		id: 424, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `kthvalue(x, k=1, axis=-1) -> values, indices =
-			[at(topk(x, none, axis, false), axis, k - 1), at(topk(x, none, axis, false)[1], axis, k - 1)]`,
+			sorted = topk(x, none, axis, false)
+			[at(sorted, axis, k - 1), at(sorted[1], axis, k - 1)]`,
 	},
 	{
 		// A number below 0 would count from the end: it becomes one that is out of range.

@@ -26,7 +26,7 @@ import (
 // the other: checks, and at last the result.
 //
 //	f(x, 1, axis=0)         a call of the row f: its operands, then its attributes by place or by name; none leaves one out
-//	f(x)[1]                 the second result of a call
+//	f(x)[1], y[1]           the second result of a call, also of one that has a name
 //	+ - * / ** //           rows add, subtract, multiply, divide, pow and floor_divide; + joins lists of sizes, * multiplies them
 //	< <= > >= == !=         rows of comparisons
 //	& | !                   rows logical_and, logical_or and logical_not
@@ -62,7 +62,7 @@ type expression struct {
 	value op.Value      // of a literal
 	args  []*expression // operands, arguments, elements of a list
 	keys  []string      // of a call: the names of arguments; "" by place
-	index int           // of a call: which result counts
+	index int           // of a call, and of a name of one: which result counts
 }
 
 type expressionKind uint8
@@ -230,10 +230,17 @@ func (p *formulaParser) primary() *expression {
 		return &expression{kind: isLiteral, value: v}
 	}
 	word := p.word()
-	if !p.takes("(") {
-		return &expression{kind: isName, text: word}
+	e := &expression{kind: isName, text: word}
+	if p.takes("(") {
+		e = p.call(word)
 	}
-	return p.call(word)
+	if p.takes("[") {
+		v, _ := literalOf(p.token)
+		e.index = int(v.I)
+		p.next()
+		p.want("]")
+	}
+	return e
 }
 
 // list reads a list of ints, or of values.
@@ -247,7 +254,7 @@ func (p *formulaParser) list() *expression {
 	return e
 }
 
-// call reads arguments and, behind them, which result is meant.
+// call reads arguments.
 func (p *formulaParser) call(word string) *expression {
 	e := &expression{kind: isCall, text: word}
 	for !p.takes(")") {
@@ -259,12 +266,6 @@ func (p *formulaParser) call(word string) *expression {
 		if p.token != ")" {
 			p.want(",")
 		}
-	}
-	if p.takes("[") {
-		v, _ := literalOf(p.token)
-		e.index = int(v.I)
-		p.next()
-		p.want("]")
 	}
 	return e
 }

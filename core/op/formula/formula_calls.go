@@ -12,11 +12,12 @@ import (
 
 // quantity is what a part of a formula is: a value of a calculator, or what is known without one.
 type quantity struct {
-	v     op.Var
-	known bool
-	later *expression // of a name that was not used yet
-	value op.Value    // of what is known
-	list  []quantity  // of a list
+	v       op.Var
+	known   bool
+	later   *expression // of a name that was not used yet
+	value   op.Value    // of what is known
+	list    []quantity  // of a list
+	results []op.Var    // of a call
 }
 
 // evaluation computes the lines of one formula.
@@ -92,6 +93,9 @@ func (e *evaluation) compute(x *expression) quantity {
 		if t.later != nil {
 			t = e.compute(t.later)
 			e.names[x.text] = t
+		}
+		if x.index > 0 && e.Err == nil {
+			t.v = t.results[x.index]
 		}
 		return t
 	case isList:
@@ -262,5 +266,5 @@ func (e *evaluation) call(x *expression) quantity {
 	if e.Err != nil {
 		return quantity{known: true}
 	}
-	return quantity{v: out[x.index]}
+	return quantity{v: out[x.index], results: out}
 }

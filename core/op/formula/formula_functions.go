@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/rows"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -59,10 +60,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"diagonal_of": diagonalOf,
 	"sizes":       sizesOf,
 	"wide": func(e *evaluation, args []quantity) quantity {
-		if e.TypeOf(args[0].v).DType == dtype.Float64 {
-			return args[0]
-		}
-		return quantity{v: e.Cast(args[0].v, dtype.Float32)}
+		return quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
 	},
 	"zipped":   zipSizes,
 	"along":    broadcastAlong,
@@ -180,46 +178,40 @@ func checkLabels(e *evaluation, args []quantity) quantity {
 	return quantity{v: e.Where(e.Do(op.IDLessThan, nil, label, number(0)), number(args[1].value.I), label)}
 }
 
+// diagonalOf reads every element of the matrices in one line that is as far behind the one before as a row is long, and one more.
 func diagonalOf(e *evaluation, args []quantity) quantity {
-	x, s := args[0].v, e.Shape(args[0].v)
-	ends := [2]int64{args[2].value.I, args[3].value.I}
-	for i := range ends {
-		if ends[i] < 0 {
-			ends[i] += int64(s.Rank)
-		}
-		if ends[i] < 0 || ends[i] >= int64(s.Rank) {
-			return e.refuse("an operand has %d axes; want one at %d", s.Rank, args[2+i].value.I)
-		}
+	s := e.Shape(args[0].v)
+	first, ok := e.axis(&s, args[2])
+	second, also := e.axis(&s, args[3])
+	if !ok || !also {
+		return args[0]
 	}
-	if ends[0] == ends[1] {
-		return e.refuse("the axes are both %d; want two different ones", ends[0])
+	if first == second {
+		return e.refuse("the axes are both %d; want two different ones", first)
 	}
 	var order, lead []int64
 	for axis, d := range dimensions(&s) {
-		if int64(axis) != ends[0] && int64(axis) != ends[1] {
+		if axis != first && axis != second {
 			order, lead = append(order, int64(axis)), append(lead, d)
 		}
 	}
-	rows, columns, offset := s.Dims[ends[0]], s.Dims[ends[1]], max(args[1].value.I, -math.MaxInt64)
-	turned := e.Do(op.IDTranspose, op.Attrs{op.TransposePerm: {Kind: op.Ints, Ints: append(order, ends[0], ends[1])}}, x)
-	line, known := int64(0), !shape.IsSymbol(rows) && !shape.IsSymbol(columns)
-	first, step, count := int64(0), int64(1), int64(0)
-	if known {
-		line, first, step = rows*columns, max(offset, 0)+max(-offset, 0)*columns, columns+1
-		count = max(min(rows-max(-offset, 0), columns-max(offset, 0)), 0)
-	} else if line, known = e.NewSize(); !known {
-		return e.refuse("a diagonal of unknown size")
+	turned := permute(e.Calls, args[0].v, append(order, int64(first), int64(second)))
+	height, width := s.Dims[first], s.Dims[second]
+	above, below := max(args[1].value.I, 0), max(-max(args[1].value.I, -math.MaxInt64), 0)
+	elements, count := height*width, max(min(height-below, width-above), 0)
+	start, end, step := above+below*width, int64(math.MaxInt64), width+1
+	switch {
+	case shape.IsSymbol(height) || shape.IsSymbol(width): // types alone
+		elements, _ = e.NewSize()
+		start, step = 1, 1
+	case count == 0:
+		start, end = 0, 0
+	default:
+		end = start + (count-1)*step + 1
 	}
-	flat := e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(lead, line)}}, turned)
+	flat := e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(lead, elements)}}, turned)
 	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
-	end := first + (count-1)*step + 1
-	if count == 0 {
-		first, end = 0, 0
-	}
-	if shape.IsSymbol(rows) || shape.IsSymbol(columns) {
-		first, end = 1, math.MaxInt64
-	}
-	return quantity{v: e.Do(op.IDSlice, op.Attrs{op.SliceAxes: list(-1), op.SliceStarts: list(first), op.SliceEnds: list(end), op.SliceSteps: list(step)}, flat)}
+	return quantity{v: e.Do(op.IDSlice, op.Attrs{list(-1), list(start), list(end), list(step)}, flat)}
 }
 
 func bitsOf(e *evaluation, args []quantity) quantity {
@@ -240,14 +232,14 @@ func largestOf(e *evaluation, args []quantity) quantity {
 }
 
 func otherAxes(e *evaluation, args []quantity) quantity {
-	t := quantity{known: true, value: op.Value{Kind: op.Ints}}
-	rank := int64(e.TypeOf(args[0].v).Shape.Rank)
+	var list []int64
+	rank := int64(e.Shape(args[0].v).Rank)
 	for axis := range rank {
 		if axis != args[1].value.I && axis != args[1].value.I+rank {
-			t.value.Ints = append(t.value.Ints, axis)
+			list = append(list, axis)
 		}
 	}
-	return t
+	return sizes(list)
 }
 
 func partOf(e *evaluation, args []quantity) quantity {
@@ -255,20 +247,16 @@ func partOf(e *evaluation, args []quantity) quantity {
 	if args[3].value.Set() {
 		end = args[3].value.I
 	}
-	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
-	return quantity{v: e.Do(op.IDSlice, op.Attrs{op.SliceAxes: list(args[1].value.I), op.SliceStarts: list(args[2].value.I), op.SliceEnds: list(end), op.SliceSteps: list(1)}, args[0].v)}
+	return quantity{v: between(e.Calls, args[0].v, args[1].value.I, args[2].value.I, end)}
 }
 
 func placesAlong(e *evaluation, args []quantity) quantity {
-	n := sizeOf(e, args)
-	if e.Err != nil {
-		return n
+	s := e.Shape(args[0].v)
+	axis, ok := e.axis(&s, args[1])
+	if !ok {
+		return args[0]
 	}
-	size := n.value.I
-	if symbol, ok := op.SymbolIn(size); ok {
-		size = symbol
-	}
-	return broadcastAlong(e, []quantity{{v: e.Range(size)}, args[0], args[1]})
+	return quantity{v: rows.Column(e.Calls, s.Dims[axis], s.Rank, axis)}
 }
 
 func isGiven(e *evaluation, args []quantity) quantity {
@@ -288,17 +276,25 @@ func castLike(e *evaluation, args []quantity) quantity {
 
 // sizeOf is a dimension, or a symbol where types alone are computed: those do not depend on what is computed with it.
 func sizeOf(e *evaluation, args []quantity) quantity {
-	s, axis := e.Shape(args[0].v), args[1].value.I
-	if axis < 0 {
-		axis += int64(s.Rank)
+	s := e.Shape(args[0].v)
+	axis, ok := e.axis(&s, args[1])
+	if !ok {
+		return args[1]
 	}
-	if axis < 0 || axis >= int64(s.Rank) {
-		return e.refuse("an operand has %d axes; want one at %d", s.Rank, args[1].value.I)
+	return whole(dimensions(&s)[axis])
+}
+
+// axis counts an axis from the front.
+func (e *evaluation) axis(s *shape.Shape, of quantity) (axis int, ok bool) {
+	n := of.value.I
+	if n < 0 {
+		n += int64(s.Rank)
 	}
-	if d := s.Dims[axis]; !shape.IsSymbol(d) {
-		return whole(d)
+	if n < 0 || n >= int64(s.Rank) {
+		e.refuse("an operand has %d axes; want one at %d", s.Rank, of.value.I)
+		return 0, false
 	}
-	return quantity{known: true, value: op.Value{Kind: op.Int, I: op.SizeAttr(s.Dims[axis])}}
+	return int(n), true
 }
 
 func checkShapes(e *evaluation, args []quantity) quantity {
@@ -327,12 +323,7 @@ func pickClass(e *evaluation, args []quantity) quantity {
 	for i, n := range s.Slice() {
 		place := label
 		if i != axis {
-			line := shape.Shape{Rank: s.Rank}
-			for j := range line.Rank {
-				line.Dims[j] = 1
-			}
-			line.Dims[i] = n
-			place = e.Reshape(e.Range(n), &line)
+			place = rows.Column(e.Calls, n, s.Rank, i)
 		}
 		in = append(in, place)
 	}
@@ -369,28 +360,19 @@ func shapeLike(e *evaluation, args []quantity) quantity {
 }
 
 func broadcastAlong(e *evaluation, args []quantity) quantity {
-	s := shape.Shape{Rank: e.Shape(args[1].v).Rank}
-	for i := range s.Rank {
-		s.Dims[i] = 1
-	}
-	axis := int(args[2].value.I)
-	if axis < 0 {
-		axis += s.Rank
-	}
-	if axis < 0 || axis >= s.Rank {
-		return e.refuse("an operand has %d axes; want one at %d", s.Rank, args[2].value.I)
-	}
-	line := e.Shape(args[0].v)
-	if line.Rank == 0 {
+	s, line := e.Shape(args[1].v), e.Shape(args[0].v)
+	axis, ok := e.axis(&s, args[2])
+	if !ok || line.Rank == 0 {
 		return args[0]
 	}
-	s.Dims[axis] = 1
+	n := int64(1)
 	for _, d := range line.Slice() {
-		if s.Dims[axis] *= d; shape.IsSymbol(d) {
-			s.Dims[axis] = d
+		if n *= d; shape.IsSymbol(d) {
+			n = d
 		}
 	}
-	return quantity{v: e.Reshape(args[0].v, &s)}
+	along := rows.Line(n, s.Rank, axis)
+	return quantity{v: e.Reshape(args[0].v, &along)}
 }
 
 func affine(e *evaluation, args []quantity) quantity {
@@ -404,8 +386,6 @@ func affine(e *evaluation, args []quantity) quantity {
 }
 
 func classOf(e *evaluation, args []quantity) quantity {
-	whole := func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
-	kept := e.Where(args[1].v, args[0].v, whole(0))
-	negative := e.Do(op.IDLessThan, nil, kept, whole(0))
-	return quantity{v: e.Where(negative, whole(args[2].value.I), kept)}
+	kept := e.Where(args[1].v, args[0].v, e.Number(op.Value{Kind: op.Int}))
+	return checkLabels(e, []quantity{{v: kept}, args[2]})
 }

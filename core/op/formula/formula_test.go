@@ -101,6 +101,7 @@ func TestFormulas(t *testing.T) {
 		{"f(x, a=1) = sum(x, [a, -1])", []op.Value{one}, "sum(x, axis=[1 -1])"},
 		{"f(x, y) = concat([x, y], 1)", nil, "concat(x, y, axis=1)"},
 		{"f(x) = split(x, [2], -1)[1]", nil, "split(x, sections=[2], axis=-1)[1]"},
+		{"f(x) =\n\tparts = split(x, [2], -1)\n\tparts[1] + parts", nil, "add(split(x, sections=[2], axis=-1)[1], split(x, sections=[2], axis=-1))"},
 		{"f(x) = clip(x, none, 0)", nil, "clip(x, none, 0)"},
 		{"f(x) = clip(x, 1)", nil, "clip(x, 1, none)"},
 		{"f(x) =\n\ta = b * x\n\tb = x + 1\n\tunused = 1 / x\n\ta - a", nil, "subtract(multiply(add(x, 1), x), multiply(add(x, 1), x))"},

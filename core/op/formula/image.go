@@ -3,10 +3,9 @@ package formula
 import (
 	"slices"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
-
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -142,12 +141,7 @@ func sampleImages(e *evaluation, args []quantity) quantity {
 	r := sampling{evaluation: e, sizes: s.Dims[2:s.Rank], padding: args[3].value.Str(), corners: args[4].value.I != 0}
 	r.padded = args[5].value.I != 0 || mode == "bicubic"
 	r.image = permute(e.Calls, x, channelsBehind(s.Rank))
-	line := shape.Shape{Rank: axes + 1}
-	for i := range line.Rank {
-		line.Dims[i] = 1
-	}
-	line.Dims[0] = s.Dims[0]
-	r.batch = e.Reshape(e.Range(s.Dims[0]), &line)
+	r.batch = rows.Column(e.Calls, s.Dims[0], axes+1, 0)
 	points := make([]op.Var, axes)
 	for i := range points {
 		points[i] = r.point(grid, i)
@@ -367,11 +361,7 @@ func mapGrid(e *evaluation, args []quantity) quantity {
 	d := e.TypeOf(theta).DType
 	columns := make([]op.Var, axes+1)
 	for i, n := range size[2:] {
-		line := shape.Shape{Rank: axes + 1}
-		for j := range line.Rank {
-			line.Dims[j] = 1
-		}
-		line.Dims[i] = n
+		line := rows.Line(n, axes+1, i)
 		steps, inner := float64(n), 1.0
 		if corners && (n != 1 || !centered) {
 			steps, inner = float64(n-1), 0

@@ -4,10 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
-
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
@@ -164,11 +163,7 @@ func (e *evaluation) resampled(x op.Var, axis int, r *resampling, outside float6
 		return x
 	}
 	t := e.TypeOf(x)
-	line := shape.Shape{Rank: t.Shape.Rank}
-	for i := range line.Rank {
-		line.Dims[i] = 1
-	}
-	line.Dims[axis] = r.out
+	line := rows.Line(r.out, t.Shape.Rank, axis)
 	if r.n == 0 {
 		t.Shape.Dims[axis] = 0
 		return e.Reshape(x, &t.Shape)

@@ -201,7 +201,7 @@ func scatter(g *op.Gradient, dy, index op.Var, s shape.Shape, axis int64) op.Var
 			in = append(in, index)
 			continue
 		}
-		in = append(in, column(g, from.Dims[i], s.Rank, i))
+		in = append(in, Column(&g.Calls, from.Dims[i], s.Rank, i))
 	}
 	return g.Do(op.IDIndexReduce, op.Attrs{{Kind: op.String, Ref: "add"}}, in...)
 }
@@ -604,13 +604,18 @@ func dy(g *op.Gradient, i int) op.Var {
 	return g.Dy[i]
 }
 
-// column is 0, 1, ... along one axis of a tensor of a rank, whose other axes have one element.
-func column(g *op.Gradient, n int64, rank, axis int) op.Var {
-	r := g.Range(n)
+// Column is 0, 1, ... along one axis of a tensor of a rank, whose other axes have one element.
+func Column(c *op.Calls, n int64, rank, axis int) op.Var {
+	s := Line(n, rank, axis)
+	return c.Reshape(c.Range(n), &s)
+}
+
+// Line is the shape of n elements along one axis of a tensor of a rank.
+func Line(n int64, rank, axis int) shape.Shape {
 	s := shape.Shape{Rank: rank}
 	for i := range rank {
 		s.Dims[i] = 1
 	}
 	s.Dims[axis] = n
-	return g.Reshape(r, &s)
+	return s
 }

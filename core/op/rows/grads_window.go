@@ -166,7 +166,7 @@ func gradMaxUnpool(g *op.Gradient) {
 		return g.Do(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: []int64{0, 2, 1}}}, g.Reshape(v, &turned))
 	}
 	index := flatten(g.In[1], places)
-	images, channels := column(g, places.Dims[0], 3, 0), column(g, places.Dims[1], 3, 1)
+	images, channels := Column(&g.Calls, places.Dims[0], 3, 0), Column(&g.Calls, places.Dims[1], 3, 1)
 	read := read(g, flatten(g.Dy[0], flat), []op.Var{images, channels, index})
 	put := g.Where(g.Do(op.IDLessThan, nil, index, g.Number(op.Value{Kind: op.Int})), g.Zero(), read)
 	if channel != 1 {
