@@ -1,4 +1,4 @@
-"""What the rows of core/op/composites_image.go should answer, in NumPy: for test_composite_oracles.py, which says what the parts mean."""
+"""What the rows of core/op/formula/composites_image.go should answer, in NumPy: a part of oracles.py, which says what each entry means."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from test_composite_oracles import ORACLES, row_of, tensors
+from oracles import ORACLES, row_of, tensors
 
 import paddle_mps as paddle
 from paddle_mps._arrays import _indexing

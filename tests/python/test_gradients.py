@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oracles import ORACLES
 from slopes import first_derivatives, second_derivatives
-from test_composite_oracles import ORACLES
 
 import paddle_mps as paddle
 from paddle_mps._calls import _operators as ops
