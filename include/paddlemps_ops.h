@@ -643,7 +643,7 @@
 /* x * 180 / pi. */
 #define PMPS_OP_RAD2DEG 388u
 
-/* x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor has one element. */
+/* x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element. */
 #define PMPS_OP_SCALE 389u
 
 /* The sum of the elements that are not nan. */

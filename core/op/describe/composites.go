@@ -98,7 +98,7 @@ func describedCompositesMath() []Description {
 		{Name: "rad2deg", Doc: "x * 180 / pi."},
 	}
 	list = append(list, []Description{
-		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor has one element."},
+		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added, likewise", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {

@@ -124,9 +124,10 @@ var mathFormulas = []composite{
 	{
 		// Numbers are cast to the dtype of x first: 2.7 is 2 beside integers.
 		id: 389, kind: op.Composed, accepts: dtype.All, asFirst: true, python: rows.ByHandInPlace,
-		formula: `scale(x, factor?, scale=1.0, bias=0.0, bias_after_scale=true) =
+		formula: `scale(x, factor?, summand?, scale=scalar, bias=scalar, bias_after_scale=true) =
 			times = given(factor) ? shaped(like(factor, x), number(x, 0)) : number(x, scale)
-			bias_after_scale ? x * times + number(x, bias) : (x + number(x, bias)) * times`,
+			plus = given(summand) ? shaped(like(summand, x), number(x, 0)) : number(x, bias)
+			bias_after_scale ? x * times + plus : (x + plus) * times`,
 	},
 	{
 		id: 390, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,

@@ -267,7 +267,7 @@ func isGiven(e *evaluation, args []quantity) quantity {
 }
 
 func numberLike(e *evaluation, args []quantity) quantity {
-	return quantity{v: e.Filled(&shape.Shape{}, op.Value{Kind: op.Float, F: args[1].value.Float64()}, e.TypeOf(args[0].v).DType)}
+	return quantity{v: e.Filled(&shape.Shape{}, args[1].value, e.TypeOf(args[0].v).DType)}
 }
 
 func castLike(e *evaluation, args []quantity) quantity {

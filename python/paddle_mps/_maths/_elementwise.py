@@ -19,7 +19,7 @@ from .._calls._call import into, renamed, take
 from .._calls._inplace import in_place
 from .._calls._precision import fractional
 from .._core._convert import REQUIRED, chosen, described, listed, numeric, one_number, real, scalar, tensor
-from .._core._dtype import DType, bool_, float16, float32, float64, int32, int64, uint8
+from .._core._dtype import DType, bool_, float16, float32, float64, int32, int64
 from .._core._errors import TracingError, UnsupportedError, outside_of_programs
 from .._core._objects import Tensor, blank, memory, meta
 from .._core._place import CPU
@@ -303,56 +303,24 @@ def scale(
     """
     if act not in (None, "relu", "sigmoid", "tanh"):
         raise ValueError(f"[scale] act is {act!r}; want None, 'relu', 'sigmoid' or 'tanh'")
-    dtype = meta(tensor(x, "scale", "x")).dtype
-    given = scale if isinstance(scale, Tensor) else None
-    if given is not None and meta(given).numel != 1:
-        raise ValueError(f"[scale] scale has {meta(given).numel} elements; want one")
-    if (given is not None or is_float_attribute("scale", scale, dtype)) and is_float_attribute("bias", bias, dtype):
-        result = _operators.scale(x, given, 1.0 if given is not None else float(scale), float(bias), bias_after_scale)
-    else:
-        result = scale_by_tensors(x, scale, bias, bias_after_scale)
+    tensor(x, "scale", "x")
+    factor, times = operand_or_number(x, "scale", scale)
+    summand, plus = operand_or_number(x, "bias", bias)
+    result = _operators.scale(x, factor, summand, times, plus, bias_after_scale)
     if act is None:
         return result
     activation: Callable[[Tensor], Tensor] = getattr(_operators, act)
     return activation(result)
 
 
-EXACT = 1 << 53  # up to which a float has all integers
-
-
-def is_float_attribute(name: str, value: Any, dtype: DType) -> bool:
-    """Whether a number of `scale` is the same as a float attribute of its row, which is cast to the dtype.
-
-    A tensor has a gradient, and complex numbers and large integers are no floats. Integers that the dtype does not hold wrap, and
-    floats saturate.
-    """
-    if type(value) is float:
-        return True
-    if isinstance(value, Tensor) or isinstance(numeric("scale", name, value), _complex.NUMBERS):
-        return False
-    if dtype.is_floating or dtype is bool_ or not isinstance(value, (int, np.integer)):
-        return True
-    most = min((1 << 8 * dtype.itemsize - (dtype is not uint8)) - 1, EXACT)
-    return bool((0 if dtype is uint8 else -most) <= value <= most)
-
-
-@in_single
-def scale_by_tensors(x: Tensor, scale: Any, bias: Any, bias_after_scale: bool) -> Tensor:
-    """`scale` with numbers that its row does not take."""
-    times, plus = number_like(x, "scale", scale), number_like(x, "bias", bias)
-    if bias_after_scale:
-        return _operators.add(_operators.multiply(x, times), plus)
-    return _operators.multiply(_operators.add(x, plus), times)
-
-
-def number_like(x: Tensor, name: str, value: Any) -> Tensor:
-    """A number, or a tensor of one element, as a 0-d tensor of the dtype of x."""
+def operand_or_number(x: Tensor, name: str, value: Any) -> tuple[Tensor | None, Any]:
+    """An argument of `scale` as an operand of its row, which tensors and complex numbers are, or as its attribute."""
     if isinstance(value, Tensor):
         if meta(value).numel != 1:
             raise ValueError(f"[scale] {name} has {meta(value).numel} elements; want one")
-        return _operators.cast(value, meta(x).dtype).reshape([])
+        return value, 0
     number = numeric("scale", name, value)
-    return full_0d(x, number != 0 if meta(x).dtype is bool_ else number)
+    return (full_0d(x, number), 0) if isinstance(number, _complex.NUMBERS) else (None, number)
 
 
 def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
@@ -480,9 +448,9 @@ def complex_hypot(x: Tensor, y: Tensor) -> Tensor:
     return _grad.root(_operators.square(x) + _operators.square(y))
 
 
-def complex_scale(x: Any, factor: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: Any = True) -> Tensor:
-    times = scale if factor is None else factor.reshape([])
-    result: Tensor = x * times + bias if bias_after_scale else (x + bias) * times
+def complex_scale(x: Any, factor: Any, summand: Any, scale: Any, bias: Any, bias_after_scale: Any) -> Tensor:
+    times, plus = scale if factor is None else factor.reshape([]), bias if summand is None else summand.reshape([])
+    result: Tensor = x * times + plus if bias_after_scale else (x + plus) * times
     return result
 
 
