@@ -1211,7 +1211,7 @@ inline Tensor rad2deg(const Operand& x) {
 }
 
 /* x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element. */
-inline Tensor scale(const Operand& x, const Operand& factor = {}, const Operand& summand = {}, Number scale, Number bias, bool bias_after_scale = true) {
+inline Tensor scale(const Operand& x, const Operand& factor, const Operand& summand, Number scale, Number bias, bool bias_after_scale = true) {
   return detail::Call(PMPS_OP_SCALE).with(x).with(factor).with(summand).give("scale", scale).give("bias", bias).give("bias_after_scale", bias_after_scale).one();
 }
 

@@ -51,13 +51,13 @@ func cxxFunction(b *strings.Builder, row *op.Row) {
 	}
 	body := ""
 	// Operands are borrowed for the call, and only those that are optional have a default.
-	for _, in := range row.In {
+	for i, in := range row.In {
 		kind, name := "const Operand&", in.Name
 		if in.Variadic {
 			kind = "const Tensors&"
 		}
 		parameter := kind + " " + name
-		if in.Optional {
+		if in.Optional && !mustGive(row, i+1, 0) {
 			parameter += " = {}"
 		}
 		list = append(list, parameter)
@@ -81,7 +81,23 @@ func cxxFunction(b *strings.Builder, row *op.Row) {
 		described[row.Name].Doc, result, row.Name, strings.Join(list, ", "), strings.ToUpper(row.Name), body, run)
 }
 
-// cxxParameter is attribute i with its default, unless one behind it has to be given: C++ wants those first.
+// mustGive says whether an operand from the given one on, or an attribute, has to be given: C++ has defaults for the last
+// parameters only, so that what stands before such a one has none.
+func mustGive(row *op.Row, operand, attribute int) bool {
+	for _, in := range row.In[operand:] {
+		if !in.Optional {
+			return true
+		}
+	}
+	for i := range row.Attrs[attribute:] {
+		if row.Attrs[attribute+i].Needed {
+			return true
+		}
+	}
+	return false
+}
+
+// cxxParameter is attribute i with its default, unless one behind it has to be given.
 func cxxParameter(row *op.Row, i int) string {
 	a := &row.Attrs[i]
 	// A new type of attribute has to be decided on here, and until then nothing is generated.
@@ -98,11 +114,8 @@ func cxxParameter(row *op.Row, i int) string {
 	}
 	// The name is that of the row, which is also what the call gives it as.
 	parameter := kind + " " + a.Name
-	// C++ takes defaults from the right only.
-	for j := i; j < len(row.Attrs); j++ {
-		if row.Attrs[j].Needed {
-			return parameter
-		}
+	if mustGive(row, len(row.In), i) {
+		return parameter
 	}
 	// Nothing given is a value of its own, for which the row has a meaning.
 	if optional {
