@@ -778,4 +778,19 @@
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
 
+/* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
+#define PMPS_OP_ADAM_STEP 530u
+
+/* A step of Adagrad: out = x - learning_rate * grad / (sqrt(square_sum) + epsilon), of a sum of the square of this gradient too. */
+#define PMPS_OP_ADAGRAD_STEP 531u
+
+/* A step of gradient descent with momentum: velocity = momentum * velocity + grad, out = x - learning_rate * velocity. */
+#define PMPS_OP_MOMENTUM_STEP 532u
+
+/* Regions of images [n, c, h, w] as [count, c, output_height, output_width]: boxes [count, 4] are x and y of two corners, and batch_indices the image of each. */
+#define PMPS_OP_ROI_ALIGN 533u
+
+/* A convolution whose kernel reads each element at its place plus an offset [n, deformable_groups * kernel * axes, places...], between elements as bilinear interpolation and 0 outside, times a mask [n, deformable_groups * kernel, places...]. */
+#define PMPS_OP_DEFORM_CONV 534u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1435,6 +1435,31 @@ inline Tensor number_line(Place place, const std::vector<double>& values, pmps_d
   return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
 }
 
+/* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
+inline std::vector<Tensor> adam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& step = {}, const Operand& beta1_power = {}, const Operand& beta2_power = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, bool scaled_epsilon = false, double decay = 0, double decoupled_decay = 0, double decay_after = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(step).with(beta1_power).with(beta2_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("scaled_epsilon", scaled_epsilon).give("decay", decay).give("decoupled_decay", decoupled_decay).give("decay_after", decay_after).all(most);
+}
+
+/* A step of Adagrad: out = x - learning_rate * grad / (sqrt(square_sum) + epsilon), of a sum of the square of this gradient too. */
+inline std::vector<Tensor> adagrad_step(const Operand& x, const Operand& grad, const Operand& square_sum, const Operand& learning_rate, const Operand& step = {}, double epsilon = 1e-06, double decay = 0, double rate_decay = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAGRAD_STEP).with(x).with(grad).with(square_sum).with(learning_rate).with(step).give("epsilon", epsilon).give("decay", decay).give("rate_decay", rate_decay).all(most);
+}
+
+/* A step of gradient descent with momentum: velocity = momentum * velocity + grad, out = x - learning_rate * velocity. */
+inline std::vector<Tensor> momentum_step(const Operand& x, const Operand& grad, const Operand& velocity, const Operand& learning_rate, const Operand& step = {}, double momentum = 0.9, double gradient_factor = 1, bool nesterov = false, double decay = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MOMENTUM_STEP).with(x).with(grad).with(velocity).with(learning_rate).with(step).give("momentum", momentum).give("gradient_factor", gradient_factor).give("nesterov", nesterov).give("decay", decay).all(most);
+}
+
+/* Regions of images [n, c, h, w] as [count, c, output_height, output_width]: boxes [count, 4] are x and y of two corners, and batch_indices the image of each. */
+inline Tensor roi_align(const Operand& x, const Operand& boxes, const Operand& batch_indices, std::int64_t output_height = 1, std::int64_t output_width = 1, double spatial_scale = 1, std::int64_t sampling_ratio = 1, bool half_pixel = true, std::string_view mode = "avg") {
+  return detail::Call(PMPS_OP_ROI_ALIGN).with(x).with(boxes).with(batch_indices).give("output_height", output_height).give("output_width", output_width).give("spatial_scale", spatial_scale).give("sampling_ratio", sampling_ratio).give("half_pixel", half_pixel).give("mode", mode).one();
+}
+
+/* A convolution whose kernel reads each element at its place plus an offset [n, deformable_groups * kernel * axes, places...], between elements as bilinear interpolation and 0 outside, times a mask [n, deformable_groups * kernel, places...]. */
+inline Tensor deform_conv(const Operand& x, const Operand& offset, const Operand& weight, const Operand& bias = {}, const Operand& mask = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, std::int64_t groups = 1, std::int64_t deformable_groups = 1) {
+  return detail::Call(PMPS_OP_DEFORM_CONV).with(x).with(offset).with(weight).with(bias).with(mask).give("stride", stride).give("padding", padding).give("dilation", dilation).give("groups", groups).give("deformable_groups", deformable_groups).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

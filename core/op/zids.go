@@ -262,6 +262,11 @@ const (
 	IDInterpolate                  ID = 455
 	IDLocalResponseNorm            ID = 456
 	IDNumberLine                   ID = 460
+	IDAdamStep                     ID = 530
+	IDAdagradStep                  ID = 531
+	IDMomentumStep                 ID = 532
+	IDRoiAlign                     ID = 533
+	IDDeformConv                   ID = 534
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -614,4 +619,29 @@ const (
 	LocalResponseNormMoreBehind           = 5
 	NumberLineValues                      = 0
 	NumberLineDtype                       = 1
+	AdamStepBeta1                         = 0
+	AdamStepBeta2                         = 1
+	AdamStepEpsilon                       = 2
+	AdamStepScaledEpsilon                 = 3
+	AdamStepDecay                         = 4
+	AdamStepDecoupledDecay                = 5
+	AdamStepDecayAfter                    = 6
+	AdagradStepEpsilon                    = 0
+	AdagradStepDecay                      = 1
+	AdagradStepRateDecay                  = 2
+	MomentumStepMomentum                  = 0
+	MomentumStepGradientFactor            = 1
+	MomentumStepNesterov                  = 2
+	MomentumStepDecay                     = 3
+	RoiAlignOutputHeight                  = 0
+	RoiAlignOutputWidth                   = 1
+	RoiAlignSpatialScale                  = 2
+	RoiAlignSamplingRatio                 = 3
+	RoiAlignHalfPixel                     = 4
+	RoiAlignMode                          = 5
+	DeformConvStride                      = 0
+	DeformConvPadding                     = 1
+	DeformConvDilation                    = 2
+	DeformConvGroups                      = 3
+	DeformConvDeformableGroups            = 4
 )

@@ -26,6 +26,22 @@ func describedCompositesImage() []Description {
 			"of elements that lie outside of x, for coordinates 'tf_crop_and_resize'", "whether coordinates and weights are computed in float32, as in Paddle, and not in float64, as in ONNX",
 		}, Doc: "x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it."},
 		{Name: "local_response_norm", Attrs: []string{"how many neighbours count", "factor of the mean of their squares", "a power", "what is added", "that of the neighbours", "whether an even size has one neighbour more behind, as in ONNX, and not before, as in Paddle"}, Doc: "x / (k + alpha * mean(squares of size neighbours along an axis))**beta, with 0 beyond its ends."},
+		{Name: "roi_align", Attrs: []string{"of a region", "of a region", "factor of the corners", "how many points of a bin are read on each axis", "whether corners are at the centres of pixels; else a region has a size of 1 or more", "'avg' or 'max' of the points of a bin"}, Doc: "Regions of images [n, c, h, w] as [count, c, output_height, output_width]: boxes [count, 4] are x and y of two corners, and batch_indices the image of each."},
+		{Name: "deform_conv", Attrs: []string{"of each axis; 1 where it is left out", "two numbers for each axis; 0 where it is left out", "of each axis; 1 where it is left out", "of channels, with weights of their own", "of channels, with offsets of their own"}, Doc: "A convolution whose kernel reads each element at its place plus an offset [n, deformable_groups * kernel * axes, places...], between elements as bilinear interpolation and 0 outside, times a mask [n, deformable_groups * kernel, places...]."},
+	}
+	for i := range list {
+		list[i].Elsewhere = oraclesElsewhere
+	}
+	return list
+}
+
+// Descriptions of the rows of composites_step.go.
+func describedCompositesStep() []Description {
+	const decay, epsilon = "of x, which is added to the gradient", "what is added to the divisor"
+	list := []Description{
+		{Name: "adam_step", Attrs: []string{"factor of the mean of gradients", "factor of the mean of their squares", epsilon, "whether epsilon is multiplied by the correction, as in Paddle", decay, "part of x times the rate that the step takes away, as in AdamW", "part of the result that is taken away"}, Doc: "A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given."},
+		{Name: "adagrad_step", Attrs: []string{epsilon, decay, "factor of the number of earlier steps, plus 1 the divisor of the rate"}, Doc: "A step of Adagrad: out = x - learning_rate * grad / (sqrt(square_sum) + epsilon), of a sum of the square of this gradient too."},
+		{Name: "momentum_step", Attrs: []string{"factor of the velocity", "factor of the gradient, but for that of step 0", "whether Nesterov's momentum is taken", decay}, Doc: "A step of gradient descent with momentum: velocity = momentum * velocity + grad, out = x - learning_rate * velocity."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

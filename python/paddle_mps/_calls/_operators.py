@@ -294,3 +294,8 @@ affine_grid = operator(454, "affine_grid", "theta", "out_shape:ints align_corner
 interpolate = operator(455, "interpolate", "x", "axes:ints sizes:ints scales:floats region:floats mode:string coordinates:string nearest:string cubic:float exclude_outside:bool antialias:bool extrapolation:float single:bool")
 local_response_norm = operator(456, "local_response_norm", "x", "size:int alpha:float beta:float k:float axis:int more_behind:bool")
 number_line = operator(460, "number_line", "", "values:floats dtype:dtype", PLACE)
+adam_step = operator(530, "adam_step", "x grad mean square_mean learning_rate step= beta1_power= beta2_power=", "beta1:float beta2:float epsilon:float scaled_epsilon:bool decay:float decoupled_decay:float decay_after:float", result="many")
+adagrad_step = operator(531, "adagrad_step", "x grad square_sum learning_rate step=", "epsilon:float decay:float rate_decay:float", result="many")
+momentum_step = operator(532, "momentum_step", "x grad velocity learning_rate step=", "momentum:float gradient_factor:float nesterov:bool decay:float", result="many")
+roi_align = operator(533, "roi_align", "x boxes batch_indices", "output_height:int output_width:int spatial_scale:float sampling_ratio:int half_pixel:bool mode:string")
+deform_conv = operator(534, "deform_conv", "x offset weight bias= mask=", "stride:ints padding:ints dilation:ints groups:int deformable_groups:int")
