@@ -793,4 +793,7 @@
 /* A convolution whose kernel reads each element at its place plus an offset [n, deformable_groups * kernel * axes, places...], between elements as bilinear interpolation and 0 outside, times a mask [n, deformable_groups * kernel, places...]. */
 #define PMPS_OP_DEFORM_CONV 534u
 
+/* The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast. */
+#define PMPS_OP_EINSUM 535u
+
 #endif /* PADDLEMPS_OPS_H */

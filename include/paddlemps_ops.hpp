@@ -1460,6 +1460,11 @@ inline Tensor deform_conv(const Operand& x, const Operand& offset, const Operand
   return detail::Call(PMPS_OP_DEFORM_CONV).with(x).with(offset).with(weight).with(bias).with(mask).give("stride", stride).give("padding", padding).give("dilation", dilation).give("groups", groups).give("deformable_groups", deformable_groups).one();
 }
 
+/* The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast. */
+inline Tensor einsum(const Tensors& x, std::string_view equation = "") {
+  return detail::Call(PMPS_OP_EINSUM).with(x).give("equation", equation).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

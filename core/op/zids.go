@@ -267,6 +267,7 @@ const (
 	IDMomentumStep                 ID = 532
 	IDRoiAlign                     ID = 533
 	IDDeformConv                   ID = 534
+	IDEinsum                       ID = 535
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -644,4 +645,5 @@ const (
 	DeformConvDilation                    = 2
 	DeformConvGroups                      = 3
 	DeformConvDeformableGroups            = 4
+	EinsumEquation                        = 0
 )

@@ -307,6 +307,10 @@ def nan_median(x: Any, axis: int = -1, low: bool = False) -> Any:
     return tuple(np.expand_dims(np.array(v), axis) for v in (values, places))
 
 
+def products(*given: Any) -> Any:
+    return np.einsum(given[-1], *given[:-1])
+
+
 def one_hot(n: int, classes: int) -> Any:
     return np.eye(classes)[rng.integers(0, classes, n)]
 
@@ -530,6 +534,10 @@ ORACLES: dict[str, Oracle] = {
         lambda x, k=1, a=-1: (np.expand_dims(np.sort(x, a).take(k - 1, a), a), np.expand_dims(np.argsort(x, a, kind="stable").take(k - 1, a), a)),
         lambda: [floats(3, 4)], [[], [3], [2, 0]],
     ),
+    "einsum": Oracle(products, lambda: [floats(3, 4), floats(4, 2)], [["ij,jk->ik"], ["ij, jk -> ki"], ["ij,jk"], ["ij,jk->j"], ["ij,jk->"], ["ij,kl->ijl"]]),
+    "einsum/one": Oracle(products, lambda: [floats(3, 3, 2)], [["iij->ij"], ["iij"], ["i...->..."], ["abc->cab"], ["abc"]]),
+    "einsum/batches": Oracle(products, lambda: [floats(2, 3, 4), floats(1, 4, 3)], [["...ij,...jk->...ik"], ["bij,bjk->kib"], ["...ij,...jk"], ["bij,bji->b"]]),
+    "einsum/three": Oracle(products, lambda: [floats(3, 4), floats(2, 3), floats(2, 4)], [["ij,ki,kj->"], ["ij,ki,kj->kji"], ["ij,ki,kl->jl"], ["ij,ki,kj"]]),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
 for module in (oracles_image, oracles_step):
@@ -539,6 +547,11 @@ for module in (oracles_image, oracles_step):
 def row_of(name: str) -> Any:
     """The row of an oracle; behind a slash stands which operands it is for."""
     return TABLE[name.split("/")[0]]
+
+
+def as_arguments(name: str, operands: list[Any]) -> list[Any]:
+    """Operands as the function of the row takes them: any number of them are one list."""
+    return [operands] if row_of(name)["inputs"][-1].get("variadic") else operands
 
 
 def tensors(arrays: list[Any], dtype: str, place: str, view: bool) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from oracles import ORACLES, TABLE, drawn, floats, rng, row_of, shares, tensors
+from oracles import ORACLES, TABLE, as_arguments, drawn, floats, rng, row_of, shares, tensors
 
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
@@ -50,7 +50,7 @@ def test_every_formula_has_an_oracle() -> None:
 def call(name: str, operands: list[Any], setting: list[Any]) -> Any:
     row = row_of(name)
     defaults = [a["default"] for a in row["attrs"]][len(setting) :]
-    return getattr(ops, row["name"])(*operands, *setting, *defaults)
+    return getattr(ops, row["name"])(*as_arguments(name, operands), *setting, *defaults)
 
 
 def listed(found: Any) -> list[Any]:

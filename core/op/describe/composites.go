@@ -130,6 +130,7 @@ func describedCompositesProduct() []Description {
 		{Name: "trace", Attrs: []string{diagonalDoc, "that of the rows", "that of the columns"}, Doc: "The sum of the diagonal over two axes, in the dtype of x."},
 		{Name: "cov", Attrs: []string{"what is taken from the number of observations"}, Doc: "The covariance of the rows of x, whose columns may have weights, and a divisor of their own."},
 		{Name: "corrcoef", Doc: "Pearson's correlation coefficients of the rows of x."},
+		{Name: "einsum", Attrs: []string{"labels of the axes of each operand, letters divided by commas, and perhaps -> and those of the result"}, Doc: "The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast."},
 		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
 		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
 	}

@@ -95,7 +95,7 @@ func (f *formula) rounded(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	}
 	d := c.TypeOf(in[0]).DType
 	for i, v := range in {
-		if other := c.TypeOf(v).DType; !f.asFirst && !f.in[i].Optional && !c.IsNumber(v) && other != d && other.IsFloat() {
+		if other := c.TypeOf(v).DType; !f.asFirst && !f.input(i).Optional && !c.IsNumber(v) && other != d && other.IsFloat() {
 			return out
 		}
 	}

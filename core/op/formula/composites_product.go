@@ -157,4 +157,8 @@ var productFormulas = []composite{
 			deviations = sqrt(diagonal_of(c, 0, 0, 1))
 			clip(c / unsqueeze(deviations, [1]) / unsqueeze(deviations, [0]), -1, 1)`,
 	},
+	{
+		id: 535, kind: op.Composed, accepts: dtype.All, infer: op.Rules{summedAxes}, python: functionByHand, onnx: "Einsum-12",
+		formula: `einsum(x..., equation="") = summed_products(x, equation)`,
+	},
 }

@@ -52,6 +52,7 @@ import (
 //	mapped(...)              that of affine_grid
 //	near_sum(x, n, axis, b)  the sums of n neighbours along an axis, 0 beyond its ends; if n is even, one more behind where b is true
 //	resized(...)             that of interpolate
+//	summed_products(...)     that of einsum, in einsum.go
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
@@ -73,28 +74,29 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"is_double": func(e *evaluation, args []quantity) quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
-	"is_float":   func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
-	"largest":    largestOf,
-	"like":       castLike,
-	"mapped":     mapGrid,
-	"near_sum":   sumNear,
-	"regions":    alignRegions,
-	"deformed":   deformConv,
-	"resized":    resizeAxes,
-	"sampled":    sampleImages,
-	"number":     numberLike,
-	"numel":      countElements,
-	"others":     otherAxes,
-	"part":       partOf,
-	"pick":       pickClass,
-	"places":     placesAlong,
-	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
-	"product":    productOf,
-	"reduced":    reduceLoss,
-	"same_shape": checkShapes,
-	"shaped":     shapeLike,
-	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
-	"size":       sizeOf,
+	"is_float":        func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"largest":         largestOf,
+	"like":            castLike,
+	"mapped":          mapGrid,
+	"near_sum":        sumNear,
+	"regions":         alignRegions,
+	"summed_products": einsum,
+	"deformed":        deformConv,
+	"resized":         resizeAxes,
+	"sampled":         sampleImages,
+	"number":          numberLike,
+	"numel":           countElements,
+	"others":          otherAxes,
+	"part":            partOf,
+	"pick":            pickClass,
+	"places":          placesAlong,
+	"rank":            func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"product":         productOf,
+	"reduced":         reduceLoss,
+	"same_shape":      checkShapes,
+	"shaped":          shapeLike,
+	"single":          func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
+	"size":            sizeOf,
 	"whole": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},

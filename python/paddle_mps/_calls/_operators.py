@@ -299,3 +299,4 @@ adagrad_step = operator(531, "adagrad_step", "x grad square_sum learning_rate st
 momentum_step = operator(532, "momentum_step", "x grad velocity learning_rate step=", "momentum:float gradient_factor:float nesterov:bool decay:float", result="many")
 roi_align = operator(533, "roi_align", "x boxes batch_indices", "output_height:int output_width:int spatial_scale:float sampling_ratio:int half_pixel:bool mode:string")
 deform_conv = operator(534, "deform_conv", "x offset weight bias= mask=", "stride:ints padding:ints dilation:ints groups:int deformable_groups:int")
+einsum = operator(535, "einsum", "x*", "equation:string")
