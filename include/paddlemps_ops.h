@@ -796,4 +796,10 @@
 /* The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast. */
 #define PMPS_OP_EINSUM 535u
 
+/* The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real. */
+#define PMPS_OP_DFT 536u
+
+/* dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]. */
+#define PMPS_OP_STFT 537u
+
 #endif /* PADDLEMPS_OPS_H */

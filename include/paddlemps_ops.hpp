@@ -1465,6 +1465,16 @@ inline Tensor einsum(const Tensors& x, std::string_view equation = "") {
   return detail::Call(PMPS_OP_EINSUM).with(x).give("equation", equation).one();
 }
 
+/* The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real. */
+inline Tensor dft(const Operand& x, std::int64_t length = 0, std::int64_t axis = -2, bool inverse = false, bool onesided = false) {
+  return detail::Call(PMPS_OP_DFT).with(x).give("length", length).give("axis", axis).give("inverse", inverse).give("onesided", onesided).one();
+}
+
+/* dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]. */
+inline Tensor stft(const Operand& x, const Operand& window = {}, std::int64_t frame_length = 1, std::int64_t frame_step = 1, bool onesided = true) {
+  return detail::Call(PMPS_OP_STFT).with(x).with(window).give("frame_length", frame_length).give("frame_step", frame_step).give("onesided", onesided).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

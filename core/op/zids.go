@@ -268,6 +268,8 @@ const (
 	IDRoiAlign                     ID = 533
 	IDDeformConv                   ID = 534
 	IDEinsum                       ID = 535
+	IDDft                          ID = 536
+	IDStft                         ID = 537
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -646,4 +648,11 @@ const (
 	DeformConvGroups                      = 3
 	DeformConvDeformableGroups            = 4
 	EinsumEquation                        = 0
+	DftLength                             = 0
+	DftAxis                               = 1
+	DftInverse                            = 2
+	DftOnesided                           = 3
+	StftFrameLength                       = 0
+	StftFrameStep                         = 1
+	StftOnesided                          = 2
 )

@@ -311,6 +311,31 @@ def products(*given: Any) -> Any:
     return np.einsum(given[-1], *given[:-1])
 
 
+def pairs_of(z: Any) -> Any:
+    return np.stack([z.real, z.imag], -1)
+
+
+def spectrum(x: Any, length: int = 0, axis: int = -2, inverse: bool = False, onesided: bool = False) -> Any:
+    z = x[..., 0] + (1j * x[..., 1] if x.shape[-1] == 2 else 0)
+    axis = axis % x.ndim
+    made = (np.fft.ifft if inverse else np.fft.fft)(z, length or None, axis)
+    return pairs_of(made.take(range(made.shape[axis] // 2 + 1), axis) if onesided else made)
+
+
+def half_spectrum(x: Any, length: int, axis: int, *_: bool) -> Any:
+    """The real part of the inverse of the spectrum that has x as its first half."""
+    n = length or 2 * (x.shape[axis] - 1)
+    z = (x[..., 0] + 1j * x[..., 1]).take(range(min(n // 2 + 1, x.shape[axis])), axis)
+    weights = np.where((np.arange(z.shape[axis]) == 0) | (2 * np.arange(z.shape[axis]) == n), 1, 2)
+    turns = np.exp(2j * np.pi * np.outer(np.arange(z.shape[axis]), np.arange(n)) / n)
+    return (np.moveaxis(z, axis, -1) * weights @ turns).real.swapaxes(axis, -1)[..., None] / n
+
+
+def frames(x: Any, window: Any, length: int = 1, step: int = 1, onesided: bool = True) -> Any:
+    parts = np.stack([x[:, i : i + length] for i in range(0, x.shape[1] - length + 1, step)], 1)
+    return spectrum(parts if window is None else parts * window[:, None], length, 2, False, onesided)
+
+
 def one_hot(n: int, classes: int) -> Any:
     return np.eye(classes)[rng.integers(0, classes, n)]
 
@@ -538,6 +563,11 @@ ORACLES: dict[str, Oracle] = {
     "einsum/one": Oracle(products, lambda: [floats(3, 3, 2)], [["iij->ij"], ["iij"], ["i...->..."], ["abc->cab"], ["abc"]]),
     "einsum/batches": Oracle(products, lambda: [floats(2, 3, 4), floats(1, 4, 3)], [["...ij,...jk->...ik"], ["bij,bjk->kib"], ["...ij,...jk"], ["bij,bji->b"]]),
     "einsum/three": Oracle(products, lambda: [floats(3, 4), floats(2, 3), floats(2, 4)], [["ij,ki,kj->"], ["ij,ki,kj->kji"], ["ij,ki,kl->jl"], ["ij,ki,kj"]]),
+    "dft": Oracle(spectrum, lambda: [floats(2, 5, 3, 2)], [[], [0, 1], [4, 1], [6, -3, True], [8, 0, False, True], [0, 1, True]]),
+    "dft/real": Oracle(spectrum, lambda: [floats(3, 6, 1)], [[], [0, -2, False, True], [7, 1, True], [0, 0, True]]),
+    "dft/half": Oracle(half_spectrum, lambda: [floats(3, 4, 2)], [[0, 1, True, True], [7, 1, True, True], [5, 1, True, True]]),
+    "stft": Oracle(frames, lambda: [floats(2, 9, 1), shares(4)], [[4, 2], [4, 3, False]]),
+    "stft/pairs": Oracle(frames, lambda: [floats(1, 7, 2), None], [[3, 2, False]]),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
 for module in (oracles_image, oracles_step):

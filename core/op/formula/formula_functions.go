@@ -46,13 +46,15 @@ import (
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 //
-// and those of image.go, region.go and resize.go, which compute indices and weights:
+// and those of image.go, region.go, resize.go and spectrum.go, which compute indices and weights:
 //
 //	sampled(...)             the result of grid_sample
 //	mapped(...)              that of affine_grid
 //	near_sum(x, n, axis, b)  the sums of n neighbours along an axis, 0 beyond its ends; if n is even, one more behind where b is true
 //	resized(...)             that of interpolate
 //	summed_products(...)     that of einsum, in einsum.go
+//	spectrum(...)            that of dft
+//	frames(x, length, step)  the frames of a signal [batch, length, parts]
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
@@ -79,6 +81,8 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"like":            castLike,
 	"mapped":          mapGrid,
 	"near_sum":        sumNear,
+	"frames":          frameSignal,
+	"spectrum":        transformSignal,
 	"regions":         alignRegions,
 	"summed_products": einsum,
 	"deformed":        deformConv,

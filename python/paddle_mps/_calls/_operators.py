@@ -300,3 +300,5 @@ momentum_step = operator(532, "momentum_step", "x grad velocity learning_rate st
 roi_align = operator(533, "roi_align", "x boxes batch_indices", "output_height:int output_width:int spatial_scale:float sampling_ratio:int half_pixel:bool mode:string")
 deform_conv = operator(534, "deform_conv", "x offset weight bias= mask=", "stride:ints padding:ints dilation:ints groups:int deformable_groups:int")
 einsum = operator(535, "einsum", "x*", "equation:string")
+dft = operator(536, "dft", "x", "length:int axis:int inverse:bool onesided:bool")
+stft = operator(537, "stft", "x window=", "frame_length:int frame_step:int onesided:bool")
