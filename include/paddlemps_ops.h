@@ -802,4 +802,10 @@
 /* dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]. */
 #define PMPS_OP_STFT 537u
 
+/* x [batch, heads, length, size] with its pairs of elements turned by angles, whose cosines and sines are [batch, length, size / 2], or have a row for each of positions [batch, length], or for the places from one position on. */
+#define PMPS_OP_ROTARY_EMBEDDING 538u
+
+/* Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too. */
+#define PMPS_OP_LINEAR_ATTENTION 539u
+
 #endif /* PADDLEMPS_OPS_H */

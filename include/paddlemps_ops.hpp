@@ -1475,6 +1475,16 @@ inline Tensor stft(const Operand& x, const Operand& window = {}, std::int64_t fr
   return detail::Call(PMPS_OP_STFT).with(x).with(window).give("frame_length", frame_length).give("frame_step", frame_step).give("onesided", onesided).one();
 }
 
+/* x [batch, heads, length, size] with its pairs of elements turned by angles, whose cosines and sines are [batch, length, size / 2], or have a row for each of positions [batch, length], or for the places from one position on. */
+inline Tensor rotary_embedding(const Operand& x, const Operand& cos, const Operand& sin, const Operand& positions = {}, std::int64_t rotary_dim = 0, bool interleaved = false) {
+  return detail::Call(PMPS_OP_ROTARY_EMBEDDING).with(x).with(cos).with(sin).with(positions).give("rotary_dim", rotary_dim).give("interleaved", interleaved).one();
+}
+
+/* Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too. */
+inline std::vector<Tensor> linear_attention(const Operand& query, const Operand& key, const Operand& value, const Operand& state = {}, const Operand& decay = {}, const Operand& beta = {}, double scale = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LINEAR_ATTENTION).with(query).with(key).with(value).with(state).with(decay).with(beta).give("scale", scale).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

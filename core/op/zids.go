@@ -270,6 +270,8 @@ const (
 	IDEinsum                       ID = 535
 	IDDft                          ID = 536
 	IDStft                         ID = 537
+	IDRotaryEmbedding              ID = 538
+	IDLinearAttention              ID = 539
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -655,4 +657,7 @@ const (
 	StftFrameLength                       = 0
 	StftFrameStep                         = 1
 	StftOnesided                          = 2
+	RotaryEmbeddingRotaryDim              = 0
+	RotaryEmbeddingInterleaved            = 1
+	LinearAttentionScale                  = 0
 )

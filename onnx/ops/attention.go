@@ -212,76 +212,21 @@ func closed(c *build.Call, allowed, bias *build.Value, d dtype.DType) *build.Val
 
 // rotaryEmbedding turns pairs of elements by angles that depend on the position.
 func rotaryEmbedding(c *build.Call) []*build.Value {
-	var positions *build.Value
-	if c.Has(3) {
-		positions = c.X(3)
-	}
-	return build.One(rotate(c, c.X(0), c.X(1), c.X(2), positions))
+	return build.One(rotate(c, c.X(0), c.X(1), c.X(2), c.Optional(3)))
 }
 
 // rotaryMicrosoft has its operands in another order; one position is that of the first element. The operands are X,
-// positions, cos and sin. The caches of one token have the width of half a head.
+// positions, cos and sin.
 func rotaryMicrosoft(c *build.Call) []*build.Value {
-	x, positions := c.X(0), c.X(1)
-	if positions.Shape.Numel() == 1 {
-		b, n := x.Dims()[0], x.Dims()[x.Rank()-2]
-		positions = c.Expand(c.Add(c.Steps(n, 1, 2), c.Reshape(positions)), b, n)
-	}
-	return build.One(rotate(c, x, c.X(2), c.X(3), positions))
+	return build.One(rotate(c, c.X(0), c.X(2), c.X(3), c.X(1)))
 }
 
-// rotate is x [batch, heads, sequence, size], or with heads and size as one axis at the end. cos and sin have a row
-// for each position; without positions they have one for each batch and element. The elements behind attribute
-// rotary_embedding_dim are left as they are. A pair is the first and the second half of a head, or with attribute
-// interleaved two neighbours.
+// rotate is the row, for x [batch, heads, sequence, size], or with heads and size as one axis at the end.
 func rotate(c *build.Call, x, cos, sin, positions *build.Value) *build.Value {
-	shape := slices.Clone(x.Dims())
-	flat := x.Rank() == 3
-	if flat {
-		size := c.Int("num_heads", 0)
-		if size == 0 && positions != nil && cos.Rank() == 2 { // onnxruntime: heads follow from the caches
-			size = shape[2] / (2 * cos.Dims()[1])
-		}
-		x = splitHeads(c, x, size, "num_heads")
+	flat, heads := x.Rank() == 3, c.Int("num_heads", 0)
+	if flat && heads == 0 && cos.Rank() == 2 { // onnxruntime: heads follow from the caches
+		heads = x.Dims()[2] / max(2*cos.Dims()[1], 1)
 	}
-	if x.Rank() != 4 {
-		c.Wrong("the operand has %d dimensions; want 3 or 4", x.Rank())
-	}
-	turned := c.Int("rotary_embedding_dim", 0)
-	if turned == 0 {
-		turned = x.Dims()[3]
-	}
-	rest := c.Slice(x, 3, min(turned, x.Dims()[3]), x.Dims()[3])
-	x = c.Slice(x, 3, 0, min(turned, x.Dims()[3]))
-	angle := func(v *build.Value) *build.Value { // [batch, 1, sequence, turned / 2]
-		if positions != nil {
-			v = gathered(c, v, fromStart(c, positions, v.Dims()[0]), 0)
-		}
-		return c.Unsqueeze(c.Slice(v, v.Rank()-1, 0, turned/2), 1)
-	}
-	cosine, sine := angle(cos), angle(sin)
-	d := x.Dims()
-	var a, b *build.Value
-	pairs := c.Yes("interleaved", 0)
-	if pairs {
-		both := c.Reshape(x, d[0], d[1], d[2], d[3]/2, 2)
-		a, b = c.Pick(both, 4, 0), c.Pick(both, 4, 1)
-	} else {
-		a, b = c.Slice(x, 3, 0, d[3]/2), c.Slice(x, 3, d[3]/2, d[3])
-	}
-	real := c.Sub(c.Mul(cosine, a), c.Mul(sine, b))
-	imaginary := c.Add(c.Mul(sine, a), c.Mul(cosine, b))
-	var y *build.Value
-	if pairs {
-		y = c.Reshape(c.Do(op.IDStack, build.With(op.StackAxis, 4), real, imaginary), d...)
-	} else {
-		y = c.Concat(3, real, imaginary)
-	}
-	if rest.Shape.Numel() > 0 {
-		y = c.Concat(3, y, rest)
-	}
-	if flat {
-		y = c.Swap(y, 1, 2)
-	}
-	return c.Reshape(y, shape...)
+	at := build.With(op.RotaryEmbeddingRotaryDim, c.Int("rotary_embedding_dim", 0), op.RotaryEmbeddingInterleaved, c.Yes("interleaved", 0))
+	return together(c, c.Do(op.IDRotaryEmbedding, at, splitHeads(c, x, heads, "num_heads"), cos, sin, positions), flat)
 }

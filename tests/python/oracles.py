@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import oracles_attention
 import oracles_image
 import oracles_step
 
@@ -17,12 +18,14 @@ import paddle_mps as paddle
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
 
+PARTS = (oracles_attention, oracles_image, oracles_step)
+
 rng = np.random.default_rng(31)
 
 
 def drawn(name: str, setting: list[Any]) -> list[Any]:
     """The operands of a case: the same whichever cases run before it."""
-    for generator in (rng, oracles_image.rng, oracles_step.rng):
+    for generator in (rng, *(module.rng for module in PARTS)):
         generator.bit_generator.state = np.random.default_rng(
             zlib.crc32(f"{name} {setting}".encode())
         ).bit_generator.state
@@ -570,7 +573,7 @@ ORACLES: dict[str, Oracle] = {
     "stft/pairs": Oracle(frames, lambda: [floats(1, 7, 2), None], [[3, 2, False]]),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
-for module in (oracles_image, oracles_step):
+for module in PARTS:
     ORACLES.update({name: Oracle(*given) for name, given in module.ORACLES.items()})
 
 

@@ -48,3 +48,15 @@ func describedCompositesStep() []Description {
 	}
 	return list
 }
+
+// Descriptions of the rows of composites_attention.go.
+func describedCompositesAttention() []Description {
+	list := []Description{
+		{Name: "rotary_embedding", Attrs: []string{"how much of each head is turned; 0 for all of it", "whether pairs are neighbours, and not elements of two halves"}, Doc: "x [batch, heads, length, size] with its pairs of elements turned by angles, whose cosines and sines are [batch, length, size / 2], or have a row for each of positions [batch, length], or for the places from one position on."},
+		{Name: "linear_attention", Attrs: []string{"factor of the query"}, Doc: "Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too."},
+	}
+	for i := range list {
+		list[i].Elsewhere = oraclesElsewhere
+	}
+	return list
+}

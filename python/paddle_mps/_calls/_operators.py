@@ -302,3 +302,5 @@ deform_conv = operator(534, "deform_conv", "x offset weight bias= mask=", "strid
 einsum = operator(535, "einsum", "x*", "equation:string")
 dft = operator(536, "dft", "x", "length:int axis:int inverse:bool onesided:bool")
 stft = operator(537, "stft", "x window=", "frame_length:int frame_step:int onesided:bool")
+rotary_embedding = operator(538, "rotary_embedding", "x cos sin positions=", "rotary_dim:int interleaved:bool")
+linear_attention = operator(539, "linear_attention", "query key value state= decay= beta=", "scale:float", result="many")
