@@ -808,4 +808,10 @@
 /* Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too. */
 #define PMPS_OP_LINEAR_ATTENTION 539u
 
+/* softmax(scale * query @ key.T + mask) @ value for query [batch, heads, length, size] and key and value [batch, n, keys, size]; mask has bools for keys that are seen or is added, and of each batch the first lengths keys count, of which the last ones are at the positions of the queries. */
+#define PMPS_OP_MASKED_ATTENTION 540u
+
+/* masked_attention, and the scores [batch, heads, length, keys] at one of its stages. */
+#define PMPS_OP_MASKED_ATTENTION_SCORES 541u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1485,6 +1485,16 @@ inline std::vector<Tensor> linear_attention(const Operand& query, const Operand&
   return detail::Call(PMPS_OP_LINEAR_ATTENTION).with(query).with(key).with(value).with(state).with(decay).with(beta).give("scale", scale).all(most);
 }
 
+/* softmax(scale * query @ key.T + mask) @ value for query [batch, heads, length, size] and key and value [batch, n, keys, size]; mask has bools for keys that are seen or is added, and of each batch the first lengths keys count, of which the last ones are at the positions of the queries. */
+inline Tensor masked_attention(const Operand& query, const Operand& key, const Operand& value, const Operand& mask = {}, const Operand& lengths = {}, double scale = 1, double softcap = 0, bool causal = false, std::int64_t past = 0, std::int64_t left = -1, std::int64_t right = -1, bool open = false) {
+  return detail::Call(PMPS_OP_MASKED_ATTENTION).with(query).with(key).with(value).with(mask).with(lengths).give("scale", scale).give("softcap", softcap).give("causal", causal).give("past", past).give("left", left).give("right", right).give("open", open).one();
+}
+
+/* masked_attention, and the scores [batch, heads, length, keys] at one of its stages. */
+inline std::vector<Tensor> masked_attention_scores(const Operand& query, const Operand& key, const Operand& value, const Operand& mask = {}, const Operand& lengths = {}, double scale = 1, double softcap = 0, bool causal = false, std::int64_t past = 0, std::int64_t left = -1, std::int64_t right = -1, bool open = false, std::int64_t stage = 3, std::optional<pmps_dtype> precision = {}, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MASKED_ATTENTION_SCORES).with(query).with(key).with(value).with(mask).with(lengths).give("scale", scale).give("softcap", softcap).give("causal", causal).give("past", past).give("left", left).give("right", right).give("open", open).give("stage", stage).give("precision", precision).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

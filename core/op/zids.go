@@ -272,6 +272,8 @@ const (
 	IDStft                         ID = 537
 	IDRotaryEmbedding              ID = 538
 	IDLinearAttention              ID = 539
+	IDMaskedAttention              ID = 540
+	IDMaskedAttentionScores        ID = 541
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -660,4 +662,20 @@ const (
 	RotaryEmbeddingRotaryDim              = 0
 	RotaryEmbeddingInterleaved            = 1
 	LinearAttentionScale                  = 0
+	MaskedAttentionScale                  = 0
+	MaskedAttentionSoftcap                = 1
+	MaskedAttentionCausal                 = 2
+	MaskedAttentionPast                   = 3
+	MaskedAttentionLeft                   = 4
+	MaskedAttentionRight                  = 5
+	MaskedAttentionOpen                   = 6
+	MaskedAttentionScoresScale            = 0
+	MaskedAttentionScoresSoftcap          = 1
+	MaskedAttentionScoresCausal           = 2
+	MaskedAttentionScoresPast             = 3
+	MaskedAttentionScoresLeft             = 4
+	MaskedAttentionScoresRight            = 5
+	MaskedAttentionScoresOpen             = 6
+	MaskedAttentionScoresStage            = 7
+	MaskedAttentionScoresPrecision        = 8
 )

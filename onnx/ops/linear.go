@@ -70,6 +70,16 @@ func linearAttention(c *build.Call) []*build.Value {
 // callsOfToken is about how many calls and operands a token of linear attention is.
 const callsOfToken = 40
 
+// repeated is a tensor with each head n times. Groups of query heads share a key and value head: head i of the
+// result is head i / n.
+func repeated(c *build.Call, x *build.Value, n int64) *build.Value {
+	if n == 1 {
+		return x
+	}
+	d := x.Dims()
+	return c.Reshape(c.Expand(c.Unsqueeze(x, 2), d[0], d[1], n, d[2], d[3]), d[0], d[1]*n, d[2], d[3])
+}
+
 // flexAttention is attention with functions between its steps: score_mod of the scores, prob_mod of the weights. Groups of
 // query heads share keys and values. The scale is split between Q and K, as ONNX has it.
 func flexAttention(c *build.Call) []*build.Value {

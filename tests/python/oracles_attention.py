@@ -44,6 +44,41 @@ def by_token(q: Any, k: Any, v: Any, state: Any, decay: Any, beta: Any, scale: f
     return y, s
 
 
+def attended(
+    q: Any, k: Any, v: Any, mask: Any, lengths: Any, scale: float = 1.0, softcap: float = 0.0, causal: bool = False,
+    past: int = 0, left: int = -1, right: int = -1, opened: bool = False, stage: Any = None, precision: Any = None,
+) -> Any:  # fmt: skip
+    """Query by query: of the keys that it sees."""
+    (batch, heads, n, _), (shared, m) = q.shape, k.shape[1:3]
+    y, stages = np.zeros((*q.shape[:3], v.shape[3])), np.zeros((4, batch, heads, n, m))
+    full = np.zeros((batch, heads, n, m))
+    if mask is not None:
+        added = np.where(mask, 0, -np.inf) if mask.dtype == bool else mask
+        short = np.full((*added.shape[:-1], max(m - added.shape[-1], 0)), -np.inf)
+        full = full + np.concatenate([added, short], -1)
+    for b, h, i in np.ndindex(batch, heads, n):
+        at = i + (past if lengths is None else lengths.reshape(-1)[b] - n)
+        raw = scale * k[b, h // (heads // shared)] @ q[b, h, i]
+        capped = softcap * np.tanh(raw / softcap) if softcap else raw
+        seen = np.array([
+            (not causal or j <= at) and (left < 0 or j >= at - left) and (right < 0 or j <= at + right)
+            and (lengths is None or j < lengths.reshape(-1)[b]) for j in range(m)
+        ])  # fmt: skip
+        masked = np.where(seen, capped + full[b, h, i], -np.inf)
+        weights = np.exp(masked - masked.max()) if masked.max(initial=-np.inf) > -np.inf else np.zeros(m)
+        weights = weights / max(weights.sum(), 1e-300)
+        y[b, h, i] = weights @ v[b, h // (heads // shared)]
+        stages[:, b, h, i] = raw, capped, masked, weights
+    return y if stage is None else (y, stages[stage])
+
+
+def asked(mask: Any, lengths: Any, keys: int = 5) -> Any:
+    """Operands of masked_attention."""
+    return lambda: [floats(2, 4, 3, 2), floats(2, 2, keys, 2), floats(2, 2, keys, 3), mask, lengths]
+
+
+SEEN = np.array([[True, False, True, True], [True] * 4, [True, True, False, True]])
+
 def cached(positions: Any) -> Any:
     return lambda: [floats(2, 3, 4, 6), floats(9, 3), floats(9, 3), positions]
 
@@ -63,6 +98,18 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "rotary_embedding/first": (turned, cached(np.array([3])), [[], [2, True]], (3,)),
     "rotary_embedding/places": (
         turned, lambda: [floats(2, 3, 4, 6), floats(2, 4, 3), floats(2, 4, 3), None], [[], [4, True]],
+    ),
+    "masked_attention": (
+        attended, asked(None, None), [[], [0.3, 0.0, True], [1.0, 2.0, True, 2], [1.0, 0.0, True, 1, 1], [1.0, 0.0, False, 1, 0, 1], [0.5, 0.0, False, 2, 0, 0]],
+    ),
+    "masked_attention/mask": (attended, asked(SEEN, None), [[], [1.0, 0.0, True], [0.3, 2.0, True, 1]], (3,)),
+    "masked_attention/hidden": (attended, asked(SEEN & [[True], [False], [True]], None), [[], [1.0, 0.0, True], [0.3, 2.0, True, 1]], (0, 1, 2, 3, 4)),
+    "masked_attention/added": (
+        attended, lambda: [*asked(None, None)()[:3], floats(4, 3, 5), None], [[], [1.0, 0.0, True], [0.3, 2.0, True, 1, 2]],
+    ),
+    "masked_attention/lengths": (attended, asked(None, np.array([5, 3])), [[], [1.0, 0.0, True], [0.3, 2.0, False, 0, 1]], (4,)),
+    "masked_attention_scores": (
+        attended, asked(None, None), [[1.0, 0.0, False, 0, -1, -1, False, 0], [0.3, 2.0, False, 0, -1, -1, False, 1], [0.3, 2.0, True, 1, -1, -1, False, 3]],
     ),
     "linear_attention": (by_token, states(True, True, True), [[0.5]]),
     "linear_attention/gated": (by_token, states(False, True, False), [[]]),

@@ -95,7 +95,7 @@ def test_answers(name: str, setting: list[Any], place: str) -> None:
                 h if h is None or h.dtype != "float32" or a.dtype != "float64" else h.astype("float64")
                 for h, a in zip(held, arrays)
             ]
-            wide = [a if a is not None and a.dtype.kind == "i" else h for h, a in zip(wide, arrays)]
+            wide = [a if a is not None and a.dtype.kind in "ib" else h for h, a in zip(wide, arrays)]
             exact = [np.asarray(e) for e in listed(ORACLES[name].numpy(*wide, *setting))]
             assert len(first) == len(exact) and first[0].dtype == getattr(paddle, ORACLES[name].result or dtype)
             for result, e in zip(first, exact):

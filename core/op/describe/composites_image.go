@@ -51,7 +51,10 @@ func describedCompositesStep() []Description {
 
 // Descriptions of the rows of composites_attention.go.
 func describedCompositesAttention() []Description {
+	masks := []string{"factor of the scores", "a bound of the scores, which tanh bends; 0 for none", "whether a query sees the keys up to its position alone", "the position of the first query among the keys", "how many keys before its position a query sees; -1 for all", "how many behind it; -1 for all", "whether each query is known to see a key; the result of one that sees none is 0"}
 	list := []Description{
+		{Name: "masked_attention", Attrs: masks, Doc: "softmax(scale * query @ key.T + mask) @ value for query [batch, heads, length, size] and key and value [batch, n, keys, size]; mask has bools for keys that are seen or is added, and of each batch the first lengths keys count, of which the last ones are at the positions of the queries."},
+		{Name: "masked_attention_scores", Attrs: append(masks, "of the scores: 0 for the products, 1 after the cap, 2 after the masks, 3 for the weights", "of the softmax; without it that of query"), Doc: "masked_attention, and the scores [batch, heads, length, keys] at one of its stages."},
 		{Name: "rotary_embedding", Attrs: []string{"how much of each head is turned; 0 for all of it", "whether pairs are neighbours, and not elements of two halves"}, Doc: "x [batch, heads, length, size] with its pairs of elements turned by angles, whose cosines and sines are [batch, length, size / 2], or have a row for each of positions [batch, length], or for the places from one position on."},
 		{Name: "linear_attention", Attrs: []string{"factor of the query"}, Doc: "Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too."},
 	}

@@ -17,10 +17,13 @@ var attentionFormulas = []composite{
 		id: 538, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, turnedPairs}, python: op.Python{Internal: true}, onnx: "RotaryEmbedding-23",
 		formula: `rotary_embedding(x, cos, sin, positions?, rotary_dim=0, interleaved=false) =
 			n = rotary_dim == 0 ? size(x, 3) : rotary_dim
-			counted = reshape(positions, [1, 1]) + reshape(places(x, 2), [1, -1])
-			rows = checked(numel(positions) == 1 ? counted : positions, size(cos, 0))
-			real = unsqueeze(part(given(positions) ? index(cos, [rows]) : cos, -1, 0, n // 2), [1])
-			imaginary = unsqueeze(part(given(positions) ? index(sin, [rows]) : sin, -1, 0, n // 2), [1])
+			first = numel(positions) == 1 & size(x, 2) > 1
+			counted = reshape(positions, [1]) + reshape(places(x, 2), [-1])
+			rows = checked(first ? counted : reshape(positions, [-1]), size(cos, 0))
+			batches = numel(positions) == 1 ? 1 : size(positions, 0)
+			shape = [batches, size(x, 2), size(cos, -1)]
+			real = unsqueeze(part(given(positions) ? reshape(gather(cos, rows, 0), shape) : cos, -1, 0, n // 2), [1])
+			imaginary = unsqueeze(part(given(positions) ? reshape(gather(sin, rows, 0), shape) : sin, -1, 0, n // 2), [1])
 			pairs = reshape(part(x, 3, 0, n), sizes(x, 0, 3) + [n // 2, 2])
 			a = interleaved ? squeeze(part(pairs, 4, 0, 1), [4]) : part(x, 3, 0, n // 2)
 			b = interleaved ? squeeze(part(pairs, 4, 1, 2), [4]) : part(x, 3, n // 2, n)
@@ -35,6 +38,18 @@ var attentionFormulas = []composite{
 		formula: `linear_attention(query, key, value, state?, decay?, beta?, scale=1.0) -> out, state =
 			read = by_token(query, key, value, state, decay, beta, scale)
 			[read, read[1]]`,
+	},
+	{
+		// Without a cap it is the row attention.
+		id: 540, kind: op.Composed, narrow: true, infer: op.Rules{attendedPositions}, python: op.Python{Internal: true},
+		formula: `masked_attention(query, key, value, mask?, lengths?, scale=1.0, softcap=0.0, causal=false, past=0, left=-1, right=-1, open=false) =
+			attended(query, key, value, mask, lengths, scale, softcap, causal, past, left, right, open)`,
+	},
+	{
+		id: 541, kind: op.Composed, narrow: true, infer: op.Rules{attendedPositions}, python: op.Python{Internal: true},
+		formula: `masked_attention_scores(query, key, value, mask?, lengths?, scale=1.0, softcap=0.0, causal=false, past=0, left=-1, right=-1, open=false, stage=3, precision=dtype) -> out, scores =
+			made = attended_scores(query, key, value, mask, lengths, scale, softcap, causal, past, left, right, open, stage, precision)
+			[made, made[1]]`,
 	},
 }
 

@@ -53,6 +53,8 @@ import (
 //	near_sum(x, n, axis, b)  the sums of n neighbours along an axis, 0 beyond its ends; if n is even, one more behind where b is true
 //	resized(...)             that of interpolate
 //	summed_products(...)     that of einsum, in einsum.go
+//	attended(...)            that of masked_attention, in attention.go
+//	attended_scores(...)     those of masked_attention_scores
 //	by_token(...)            the results of linear_attention, in composites_attention.go
 //	spectrum(...)            that of dft
 //	frames(x, length, step)  the frames of a signal [batch, length, parts]
@@ -82,6 +84,8 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"like":            castLike,
 	"mapped":          mapGrid,
 	"near_sum":        sumNear,
+	"attended":        maskedAttention,
+	"attended_scores": attentionWithScores,
 	"by_token":        readByToken,
 	"frames":          frameSignal,
 	"spectrum":        transformSignal,

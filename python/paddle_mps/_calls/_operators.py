@@ -304,3 +304,5 @@ dft = operator(536, "dft", "x", "length:int axis:int inverse:bool onesided:bool"
 stft = operator(537, "stft", "x window=", "frame_length:int frame_step:int onesided:bool")
 rotary_embedding = operator(538, "rotary_embedding", "x cos sin positions=", "rotary_dim:int interleaved:bool")
 linear_attention = operator(539, "linear_attention", "query key value state= decay= beta=", "scale:float", result="many")
+masked_attention = operator(540, "masked_attention", "query key value mask= lengths=", "scale:float softcap:float causal:bool past:int left:int right:int open:bool")
+masked_attention_scores = operator(541, "masked_attention_scores", "query key value mask= lengths=", "scale:float softcap:float causal:bool past:int left:int right:int open:bool stage:int precision:dtype", result="many")
