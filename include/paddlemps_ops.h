@@ -814,4 +814,13 @@
 /* masked_attention, and the scores [batch, heads, length, keys] at one of its stages. */
 #define PMPS_OP_MASKED_ATTENTION_SCORES 541u
 
+/* (x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root. */
+#define PMPS_OP_STANDARDIZE 542u
+
+/* x + bias below -threshold, x - bias above threshold, and 0 between. */
+#define PMPS_OP_SHRINK 543u
+
+/* 1 at the first of the largest elements along an axis, 0 elsewhere. */
+#define PMPS_OP_HARDMAX 544u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1495,6 +1495,21 @@ inline std::vector<Tensor> masked_attention_scores(const Operand& query, const O
   return detail::Call(PMPS_OP_MASKED_ATTENTION_SCORES).with(query).with(key).with(value).with(mask).with(lengths).give("scale", scale).give("softcap", softcap).give("causal", causal).give("past", past).give("left", left).give("right", right).give("open", open).give("stage", stage).give("precision", precision).all(most);
 }
 
+/* (x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root. */
+inline std::vector<Tensor> standardize(const Operand& x, Axes axis = {}, double epsilon = 1e-05, bool centered = true, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_STANDARDIZE).with(x).give("axis", axis).give("epsilon", epsilon).give("centered", centered).all(most);
+}
+
+/* x + bias below -threshold, x - bias above threshold, and 0 between. */
+inline Tensor shrink(const Operand& x, double threshold = 0.5, double bias = 0) {
+  return detail::Call(PMPS_OP_SHRINK).with(x).give("threshold", threshold).give("bias", bias).one();
+}
+
+/* 1 at the first of the largest elements along an axis, 0 elsewhere. */
+inline Tensor hardmax(const Operand& x, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_HARDMAX).with(x).give("axis", axis).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -138,7 +138,6 @@ var ledger = map[string]string{
 	"two results of two rows":                                                                 `SoftmaxCrossEntropyLoss`,
 	"indices that count from the end, or from the last of equals":                             `ArgMax ArgMin OneHot Slice ai.onnx.ml:ArrayFeatureExtractor`,
 	"not a row yet": `
-		AveragePool BatchNormalization Bernoulli Clip Det Dropout EyeLike GlobalLpPool GroupNormalization Hardmax IsInf LayerNormalization LpNormalization
-		LpPool MaxPool MaxUnpool Mean MeanVarianceNormalization Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
-		Shrink SimplifiedLayerNormalization Swish Trilu com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,
+		AveragePool BatchNormalization Bernoulli Clip Det Dropout EyeLike GlobalLpPool GroupNormalization LayerNormalization 		LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
+		SimplifiedLayerNormalization Swish com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,
 }

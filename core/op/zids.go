@@ -274,6 +274,9 @@ const (
 	IDLinearAttention              ID = 539
 	IDMaskedAttention              ID = 540
 	IDMaskedAttentionScores        ID = 541
+	IDStandardize                  ID = 542
+	IDShrink                       ID = 543
+	IDHardmax                      ID = 544
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -678,4 +681,10 @@ const (
 	MaskedAttentionScoresOpen             = 6
 	MaskedAttentionScoresStage            = 7
 	MaskedAttentionScoresPrecision        = 8
+	StandardizeAxis                       = 0
+	StandardizeEpsilon                    = 1
+	StandardizeCentered                   = 2
+	ShrinkThreshold                       = 0
+	ShrinkBias                            = 1
+	HardmaxAxis                           = 0
 )

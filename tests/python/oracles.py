@@ -339,6 +339,14 @@ def frames(x: Any, window: Any, length: int = 1, step: int = 1, onesided: bool =
     return spectrum(parts if window is None else parts * window[:, None], length, 2, False, onesided)
 
 
+def root_mean_square(x: Any, axis: Any = None, epsilon: float = 1e-5, centered: bool = True) -> Any:
+    axes = tuple(range(x.ndim)) if axis is None else tuple(axis)
+    mean = x.mean(axes, keepdims=True)
+    apart = x - mean if centered else x
+    inverse = 1 / np.sqrt((apart**2).mean(axes, keepdims=True) + epsilon)
+    return apart * inverse, mean, inverse
+
+
 def one_hot(n: int, classes: int) -> Any:
     return np.eye(classes)[rng.integers(0, classes, n)]
 
@@ -571,6 +579,13 @@ ORACLES: dict[str, Oracle] = {
     "dft/half": Oracle(half_spectrum, lambda: [floats(3, 4, 2)], [[0, 1, True, True], [7, 1, True, True], [5, 1, True, True]]),
     "stft": Oracle(frames, lambda: [floats(2, 9, 1), shares(4)], [[4, 2], [4, 3, False]]),
     "stft/pairs": Oracle(frames, lambda: [floats(1, 7, 2), None], [[3, 2, False]]),
+    "shrink": Oracle(
+        lambda x, t=0.5, b=0.0: np.where(x < -t, x + b, np.where(x > t, x - b, 0)), lambda: [floats(3, 4)], [[], [0.3, 0.2]]
+    ),
+    "hardmax": Oracle(
+        lambda x, a=-1: 1.0 * (np.expand_dims(x.argmax(a), a) == along(np.arange(x.shape[a]), x.ndim, a)), lambda: [floats(3, 4)], [[], [0]], (0,)
+    ),
+    "standardize": Oracle(root_mean_square, lambda: [floats(3, 4, 2)], [[], [[1], 0.1], [[0, 2], 1e-5, False]]),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
 for module in PARTS:

@@ -306,3 +306,6 @@ rotary_embedding = operator(538, "rotary_embedding", "x cos sin positions=", "ro
 linear_attention = operator(539, "linear_attention", "query key value state= decay= beta=", "scale:float", result="many")
 masked_attention = operator(540, "masked_attention", "query key value mask= lengths=", "scale:float softcap:float causal:bool past:int left:int right:int open:bool")
 masked_attention_scores = operator(541, "masked_attention_scores", "query key value mask= lengths=", "scale:float softcap:float causal:bool past:int left:int right:int open:bool stage:int precision:dtype", result="many")
+standardize = operator(542, "standardize", "x", "axis:ints epsilon:float centered:bool", result="many")
+shrink = operator(543, "shrink", "x", "threshold:float bias:float")
+hardmax = operator(544, "hardmax", "x", "axis:int")
