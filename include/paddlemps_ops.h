@@ -823,4 +823,10 @@
 /* 1 at the first of the largest elements along an axis, 0 elsewhere. */
 #define PMPS_OP_HARDMAX 544u
 
+/* round(x / scale) + zero, between two integers. */
+#define PMPS_OP_QUANTIZE_LINEAR 545u
+
+/* quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too. */
+#define PMPS_OP_DYNAMIC_QUANTIZE_LINEAR 546u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1510,6 +1510,16 @@ inline Tensor hardmax(const Operand& x, std::int64_t axis = -1) {
   return detail::Call(PMPS_OP_HARDMAX).with(x).give("axis", axis).one();
 }
 
+/* round(x / scale) + zero, between two integers. */
+inline Tensor quantize_linear(const Operand& x, const Operand& scale, const Operand& zero = {}, double low = 0, double high = 255, std::optional<pmps_dtype> dtype = {}) {
+  return detail::Call(PMPS_OP_QUANTIZE_LINEAR).with(x).with(scale).with(zero).give("low", low).give("high", high).give("dtype", dtype).one();
+}
+
+/* quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too. */
+inline std::vector<Tensor> dynamic_quantize_linear(const Operand& x, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_DYNAMIC_QUANTIZE_LINEAR).with(x).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -277,6 +277,8 @@ const (
 	IDStandardize                  ID = 542
 	IDShrink                       ID = 543
 	IDHardmax                      ID = 544
+	IDQuantizeLinear               ID = 545
+	IDDynamicQuantizeLinear        ID = 546
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -687,4 +689,7 @@ const (
 	ShrinkThreshold                       = 0
 	ShrinkBias                            = 1
 	HardmaxAxis                           = 0
+	QuantizeLinearLow                     = 0
+	QuantizeLinearHigh                    = 1
+	QuantizeLinearDtype                   = 2
 )

@@ -211,10 +211,9 @@ func (w weights) of(c *build.Call, x *build.Value) *build.Value {
 	if w.scale == nil {
 		return c.Matmul(x, w.matrix)
 	}
-	scale, zero := dynamicScale(c, x)
-	scale = c.Where(c.Binary(op.IDEqual, scale, build.Num(0)), c.Full(scale.DType, build.Integer(1)), scale)
-	p := integerProduct(c, quantize(c, x, scale, zero, dtype.Uint8), w.matrix, zero, w.zero)
-	return c.Mul(c.Cast(p, x.DType), c.Mul(scale, w.scale))
+	q := c.All(op.IDDynamicQuantizeLinear, nil, x)
+	p := integerProduct(c, q[0], w.matrix, q[2], w.zero)
+	return c.Mul(c.Cast(p, x.DType), c.Mul(q[1], w.scale))
 }
 
 // Biases of input and state are terms of one sum, so that both can be added before the first step. The exception is a GRU with

@@ -102,6 +102,8 @@ func describedCompositesMath() []Description {
 		{Name: "shrink", Attrs: []string{"from which magnitude elements are not 0", "by which they are moved towards 0"}, Doc: "x + bias below -threshold, x - bias above threshold, and 0 between."},
 		{Name: "hardmax", Attrs: []string{"the axis"}, Doc: "1 at the first of the largest elements along an axis, 0 elsewhere."},
 		{Name: "standardize", Attrs: []string{"axes; all where it is left out", "what is added to the mean square", "whether the mean is subtracted"}, Doc: "(x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root."},
+		{Name: "quantize_linear", Attrs: []string{"the least integer", "the largest integer", "of the integers; without it they are floats"}, Doc: "round(x / scale) + zero, between two integers."},
+		{Name: "dynamic_quantize_linear", Doc: "quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {

@@ -40,6 +40,7 @@ import (
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
 //	affine(x, w, b, axis)    x * w + b, either of which may be left out, both along an axis
+//	octets(x)                x as uint8
 //	whole(label)             labels as int64
 //	class_of(label, kept, n) labels of int64, with 0 for those that are not kept and n, which is out of range, for negative ones
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
@@ -107,6 +108,9 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"shaped":          shapeLike,
 	"single":          func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
 	"size":            sizeOf,
+	"octets": func(e *evaluation, args []quantity) quantity {
+		return quantity{v: e.Cast(args[0].v, dtype.Uint8)}
+	},
 	"whole": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},

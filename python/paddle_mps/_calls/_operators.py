@@ -309,3 +309,5 @@ masked_attention_scores = operator(541, "masked_attention_scores", "query key va
 standardize = operator(542, "standardize", "x", "axis:ints epsilon:float centered:bool", result="many")
 shrink = operator(543, "shrink", "x", "threshold:float bias:float")
 hardmax = operator(544, "hardmax", "x", "axis:int")
+quantize_linear = operator(545, "quantize_linear", "x scale zero=", "low:float high:float dtype:dtype")
+dynamic_quantize_linear = operator(546, "dynamic_quantize_linear", "x", "", result="many")
