@@ -829,4 +829,7 @@
 /* quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too. */
 #define PMPS_OP_DYNAMIC_QUANTIZE_LINEAR 546u
 
+/* A recurrent layer as ONNX defines it, over products x [steps, batch, gates * hidden] of the inputs with their weights: all states, and the last ones. weight may be of 8 bits, with a scale and a zero point. */
+#define PMPS_OP_RECURRENT 547u
+
 #endif /* PADDLEMPS_OPS_H */

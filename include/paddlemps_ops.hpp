@@ -1520,6 +1520,11 @@ inline std::vector<Tensor> dynamic_quantize_linear(const Operand& x, std::size_t
   return detail::Call(PMPS_OP_DYNAMIC_QUANTIZE_LINEAR).with(x).all(most);
 }
 
+/* A recurrent layer as ONNX defines it, over products x [steps, batch, gates * hidden] of the inputs with their weights: all states, and the last ones. weight may be of 8 bits, with a scale and a zero point. */
+inline std::vector<Tensor> recurrent(const Operand& x, const Operand& weight, const Operand& h, const Operand& cell = {}, const Operand& bias = {}, const Operand& peephole = {}, const Operand& lengths = {}, const Operand& weight_scale = {}, const Operand& weight_zero = {}, std::string_view kind = "lstm", std::string_view activations = "sigmoid,tanh,tanh", const std::vector<double>& alpha = {}, const std::vector<double>& beta = {}, double clip = 0, bool linear = false, bool coupled = false, bool reverse = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RECURRENT).with(x).with(weight).with(h).with(cell).with(bias).with(peephole).with(lengths).with(weight_scale).with(weight_zero).give("kind", kind).give("activations", activations).give("alpha", alpha).give("beta", beta).give("clip", clip).give("linear", linear).give("coupled", coupled).give("reverse", reverse).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

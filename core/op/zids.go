@@ -279,6 +279,7 @@ const (
 	IDHardmax                      ID = 544
 	IDQuantizeLinear               ID = 545
 	IDDynamicQuantizeLinear        ID = 546
+	IDRecurrent                    ID = 547
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -692,4 +693,12 @@ const (
 	QuantizeLinearLow                     = 0
 	QuantizeLinearHigh                    = 1
 	QuantizeLinearDtype                   = 2
+	RecurrentKind                         = 0
+	RecurrentActivations                  = 1
+	RecurrentAlpha                        = 2
+	RecurrentBeta                         = 3
+	RecurrentClip                         = 4
+	RecurrentLinear                       = 5
+	RecurrentCoupled                      = 6
+	RecurrentReverse                      = 7
 )

@@ -56,6 +56,7 @@ import (
 //	summed_products(...)     that of einsum, in einsum.go
 //	attended(...)            that of masked_attention, in attention.go
 //	attended_scores(...)     those of masked_attention_scores
+//	stepped(...)             those of recurrent, in recurrent.go
 //	by_token(...)            the results of linear_attention, in composites_attention.go
 //	spectrum(...)            that of dft
 //	frames(x, length, step)  the frames of a signal [batch, length, parts]
@@ -87,6 +88,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"near_sum":        sumNear,
 	"attended":        maskedAttention,
 	"attended_scores": attentionWithScores,
+	"stepped":         stepStates,
 	"by_token":        readByToken,
 	"frames":          frameSignal,
 	"spectrum":        transformSignal,
