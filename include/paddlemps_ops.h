@@ -754,6 +754,9 @@
 /* The rows of weight that ids name, of shape [shape of ids, features]. */
 #define PMPS_OP_EMBEDDING_ROWS 425u
 
+/* x with elements added before and behind its axes: element i of the result is element i - before of x. */
+#define PMPS_OP_PAD 426u
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 #define PMPS_OP_PIXEL_SHUFFLE 450u
 

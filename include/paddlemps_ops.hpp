@@ -1395,6 +1395,11 @@ inline Tensor embedding_rows(const Operand& ids, const Operand& weight) {
   return detail::Call(PMPS_OP_EMBEDDING_ROWS).with(ids).with(weight).one();
 }
 
+/* x with elements added before and behind its axes: element i of the result is element i - before of x. */
+inline Tensor pad(const Operand& x, Axes pads, std::string_view mode = "constant", Number value = 0) {
+  return detail::Call(PMPS_OP_PAD).with(x).give("pads", pads.values()).give("mode", mode).give("value", value).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();

@@ -254,6 +254,7 @@ const (
 	IDMedianWithoutNan             ID = 423
 	IDKthvalue                     ID = 424
 	IDEmbeddingRows                ID = 425
+	IDPad                          ID = 426
 	IDPixelShuffle                 ID = 450
 	IDPixelUnshuffle               ID = 451
 	IDChannelShuffle               ID = 452
@@ -579,6 +580,9 @@ const (
 	MedianWithoutNanLow                   = 1
 	KthvalueK                             = 0
 	KthvalueAxis                          = 1
+	PadPads                               = 0
+	PadMode                               = 1
+	PadValue                              = 2
 	PixelShuffleUpscaleFactor             = 0
 	PixelShuffleChannelsLast              = 1
 	PixelShuffleBlocksFirst               = 2

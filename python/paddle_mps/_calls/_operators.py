@@ -286,6 +286,7 @@ median_along = operator(422, "median_along", "x", "axis:int low:bool", result="m
 median_without_nan = operator(423, "median_without_nan", "x", "axis:int low:bool", result="many")
 kthvalue = operator(424, "kthvalue", "x", "k:int axis:int", result="many")
 embedding_rows = operator(425, "embedding_rows", "ids weight", "")
+pad = operator(426, "pad", "x", "pads:ints mode:string value:scalar")
 pixel_shuffle = operator(450, "pixel_shuffle", "x", "upscale_factor:int channels_last:bool blocks_first:bool")
 pixel_unshuffle = operator(451, "pixel_unshuffle", "x", "downscale_factor:int channels_last:bool blocks_first:bool")
 channel_shuffle = operator(452, "channel_shuffle", "x", "groups:int channels_last:bool")

@@ -13,7 +13,7 @@ from .._core._caller import axes_text, called
 from .._core._convert import flag, tensor, whole
 from .._core._objects import Tensor, meta
 from .._maths._elementwise import alike, of_floats
-from ._layout import pad, surrounded
+from ._layout import pad
 from ._window import numbers
 from ._window import whole as is_whole
 
@@ -81,7 +81,9 @@ def padded(x: Tensor, axis: int, before: int, behind: int) -> Tensor:
     if not before and not behind:
         return x
     rank = len(meta(x).shape)
-    return surrounded(x, [(before, behind) if i == axis else (0, 0) for i in range(rank)], 0)
+    pads = [0] * 2 * rank
+    pads[2 * axis : 2 * axis + 2] = before, behind
+    return _operators.pad(x, pads, "constant", 0)
 
 
 def pair(what: str, value: Any) -> list[int]:
