@@ -1400,6 +1400,16 @@ inline Tensor pad(const Operand& x, Axes pads, std::string_view mode = "constant
   return detail::Call(PMPS_OP_PAD).with(x).give("pads", pads.values()).give("mode", mode).give("value", value).one();
 }
 
+/* Images [N, C, size...] as [N, C * kernel..., windows...]: the elements under each window are a column, 0 in the padding. Known as im2col. */
+inline Tensor unfold(const Operand& x, Axes kernel_size, Axes stride = {}, Axes padding = {}, Axes dilation = {}) {
+  return detail::Call(PMPS_OP_UNFOLD).with(x).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("dilation", dilation).one();
+}
+
+/* Columns [N, C * kernel..., windows...] as images [N, C, size...]: each is added to the elements under its window, of which unfold makes it. Known as col2im. */
+inline Tensor fold(const Operand& x, Axes size = {}, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}) {
+  return detail::Call(PMPS_OP_FOLD).with(x).give("size", size).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();

@@ -255,6 +255,8 @@ const (
 	IDKthvalue                     ID = 424
 	IDEmbeddingRows                ID = 425
 	IDPad                          ID = 426
+	IDUnfold                       ID = 427
+	IDFold                         ID = 428
 	IDPixelShuffle                 ID = 450
 	IDPixelUnshuffle               ID = 451
 	IDChannelShuffle               ID = 452
@@ -583,6 +585,15 @@ const (
 	PadPads                               = 0
 	PadMode                               = 1
 	PadValue                              = 2
+	UnfoldKernelSize                      = 0
+	UnfoldStride                          = 1
+	UnfoldPadding                         = 2
+	UnfoldDilation                        = 3
+	FoldSize                              = 0
+	FoldKernelSize                        = 1
+	FoldStride                            = 2
+	FoldPadding                           = 3
+	FoldDilation                          = 4
 	PixelShuffleUpscaleFactor             = 0
 	PixelShuffleChannelsLast              = 1
 	PixelShuffleBlocksFirst               = 2

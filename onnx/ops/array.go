@@ -524,11 +524,16 @@ func pad(c *build.Call, pads []int64, fill *build.Value) *build.Value {
 	if !ok {
 		c.Refuse("mode %q is not supported; want constant, edge, reflect or wrap", c.Text("mode", ""))
 	}
+	return padded(c, x, paired(pads), mode, fill)
+}
+
+// paired are the numbers before all axes and then those behind them as two numbers an axis.
+func paired(pads []int64) []int64 {
 	pairs := make([]int64, 0, len(pads))
-	for axis := range x.Rank() {
-		pairs = append(pairs, pads[axis], pads[axis+x.Rank()])
+	for i := range len(pads) / 2 {
+		pairs = append(pairs, pads[i], pads[i+len(pads)/2])
 	}
-	return padded(c, x, pairs, mode, fill)
+	return pairs
 }
 
 // padded is x with two numbers of elements an axis, before and behind. fill is a number or a tensor of one element.

@@ -220,6 +220,37 @@ SIZES: list[list[Any]] = [
     [[2], None, [2.0], None, "nearest", "asymmetric", "floor", -0.75, False, False, 0.0, True],
 ]
 
+
+def folded(x: Any, size: Any, kernel: Any, stride: Any = None, padding: Any = None, dilation: Any = None) -> Any:
+    """Window by window, element by element."""
+    axes = len(size)
+    stride, padding, dilation = stride or [1] * axes, padding or [0] * 2 * axes, dilation or [1] * axes
+    counts = [
+        (n + padding[2 * i] + padding[2 * i + 1] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1
+        for i, n in enumerate(size)
+    ]
+    y = np.zeros((len(x), x.shape[1] // int(np.prod(kernel)), *size))
+    x = x.reshape(*y.shape[:2], *kernel, *counts)
+    for k in np.ndindex(*kernel):
+        for w in np.ndindex(*counts):
+            where = [a * s + b * d - p for a, s, b, d, p in zip(w, stride, k, dilation, padding[::2])]
+            if all(0 <= i < n for i, n in zip(where, size)):
+                to: Any = (slice(None), slice(None), *where)
+                y[to] += x[(slice(None), slice(None), *k, *w)]
+    return y
+
+
+FOLDS = {
+    (2, 12, 12): [
+        [[4, 5], [2, 2]],
+        [[3, 10], [1, 4], [1, 2], None, None],
+        [[11, 5], [2, 2], [3, 2], [1, 2, 0, 1], [3, 1]],
+    ],
+    (2, 6, 8): [[[10, 8], [3, 2], [2, 3], [1, 0, 1, 0], [2, 3]], [[3, 3, 1], [2, 3, 1], None, [0, 0, 1, 0, 0, 1]]],
+    (1, 8, 1): [[[7], [4], [9], None, [2]], [[4], [4], [2]], [[11], [2], [5], [0, 1], [11]]],
+    (1, 70, 5): [[[74], [70]], [[210], [70], [3], [10, 1], [3]], [[70], [70], None, [2, 2]]],
+}
+
 SAMPLES = [
     [],
     ["bilinear", "border", False],
@@ -246,6 +277,10 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "local_response_norm": (
         response, lambda: [floats(2, 5, 3, 2)], [[], [3, 0.5, 0.75, 2.0], [4, 1.0, 0.5, 1.0, -1], [4, 0.5, 0.75, 1.0, 1, True], [20, 0.5]]
     ),
+    **{
+        f"fold/{i}" if i else "fold": (folded, lambda shape=shape: [floats(*shape)], settings)
+        for i, (shape, settings) in enumerate(FOLDS.items())
+    },
     "affine_grid": (
         mapped, lambda: [floats(2, 2, 3)], [[[2, 1, 3, 4]], [[2, 1, 3, 4], False], [[2, 1, 1, 4], True, True], [[2, 1, 1, 4], False]]
     ),

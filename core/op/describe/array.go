@@ -55,6 +55,12 @@ func describedArray() []Description {
 			{{"pads", []int{-1, 3, 2, -2}}, {"mode", "circular"}},
 			{{"pads", []int{-1, 0, 0, -2}}, {"mode", "replicate"}},
 		}},
+		{Name: "unfold", NumPy: "unfold(x, given)", Doc: "Images [N, C, size...] as [N, C * kernel..., windows...]: the elements under each window are a column, 0 in the padding. Known as im2col.", Settings: []Setting{
+			{{OperandShapes, [][]int{{2, 3, 6, 7}}}, {"kernel_size", []int{2, 3}}},
+			{{OperandShapes, [][]int{{2, 4, 9}}}, {"kernel_size", []int{3}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"dilation", []int{2}}},
+			{{OperandShapes, [][]int{{2, 7, 8, 3}}}, {"kernel_size", []int{3, 2}}, {"stride", []int{2, 3}}, {"padding", []int{1, 1, 0, 2}}},
+			{{OperandShapes, [][]int{{2, 3, 4, 5, 5}}}, {"kernel_size", []int{2, 3, 1}}, {"stride", []int{1, 2, 3}}, {"padding", []int{0, 1, 1, 1, 0, 2}}},
+		}},
 		{Name: "flip", NumPy: "np.flip(x, axis)", Doc: "x with some axes in reverse order.", Settings: []Setting{{{"axis", []int{0}}}, {{"axis", []int{0, -1}}}}},
 		{Name: "gather", NumPy: "np.take(x, index, axis)", Doc: "The slices x[index[i]] along an axis; index is 0-d or 1-d, int32 or int64.", Settings: firstAndLast},
 		{Name: "index", Doc: "out[b..., r...] = x[i0[b], i1[b], ..., r...]: the k index tensors, broadcast to b, count along the first k axes of x.", Elsewhere: "tests/python/test_indexing.py"},

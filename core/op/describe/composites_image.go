@@ -26,6 +26,7 @@ func describedCompositesImage() []Description {
 			"of elements that lie outside of x, for coordinates 'tf_crop_and_resize'", "whether coordinates and weights are computed in float32, as in Paddle, and not in float64, as in ONNX",
 		}, Doc: "x at other sizes of some axes: each element of the result is read at its place in x, between elements as a sum of those around it."},
 		{Name: "local_response_norm", Attrs: []string{"how many neighbours count", "factor of the mean of their squares", "a power", "what is added", "that of the neighbours", "whether an even size has one neighbour more behind, as in ONNX, and not before, as in Paddle"}, Doc: "x / (k + alpha * mean(squares of size neighbours along an axis))**beta, with 0 beyond its ends."},
+		{Name: "fold", Attrs: []string{"of the images", "size of the window on each axis", "distance of neighbouring windows on each axis; none for 1", "elements before and behind each axis that are dropped, two numbers an axis; none for 0", "distance of neighbours in a window on each axis; none for 1"}, Doc: "Columns [N, C * kernel..., windows...] as images [N, C, size...]: each is added to the elements under its window, of which unfold makes it. Known as col2im."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

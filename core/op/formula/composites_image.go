@@ -72,4 +72,10 @@ var imageFormulas = []composite{
 			near = near_sum(square(x), size, axis, more_behind) / size
 			x / pow(near * alpha + k, beta)`,
 	},
+	{
+		id: 428, kind: op.Composed, accepts: dtype.Numbers, infer: op.Rules{rows.Same, rows.Folded}, python: functionByHand,
+		gradient: `unfold(dy, kernel_size, stride, padding, dilation)`,
+		formula: `fold(x, size=ints, kernel_size=ints, stride=ints, padding=ints, dilation=ints) =
+			folded(x, size, kernel_size, stride, padding, dilation)`,
+	},
 }

@@ -241,6 +241,10 @@ var assembleRows = []op.Row{
 		},
 	},
 	{
+		ID: 427, Name: "unfold", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradUnfold}, Accepts: moved, Infer: op.Rules{Same, unfolded}, Lower: lowerUnfold, Python: op.Python{Module: "nn.functional", ByHand: true},
+		Attrs: []op.Attr{kernelSize, strides, paddings, dilations},
+	},
+	{
 		ID: 163, Name: "flip", Kind: op.View, Fresh: true, In: x, Grad: op.Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntsAttr, Needed: true, Doc: "the axes that are reversed"}},
 	},

@@ -287,6 +287,8 @@ median_without_nan = operator(423, "median_without_nan", "x", "axis:int low:bool
 kthvalue = operator(424, "kthvalue", "x", "k:int axis:int", result="many")
 embedding_rows = operator(425, "embedding_rows", "ids weight", "")
 pad = operator(426, "pad", "x", "pads:ints mode:string value:scalar")
+unfold = operator(427, "unfold", "x", "kernel_size:ints stride:ints padding:ints dilation:ints")
+fold = operator(428, "fold", "x", "size:ints kernel_size:ints stride:ints padding:ints dilation:ints")
 pixel_shuffle = operator(450, "pixel_shuffle", "x", "upscale_factor:int channels_last:bool blocks_first:bool")
 pixel_unshuffle = operator(451, "pixel_unshuffle", "x", "downscale_factor:int channels_last:bool blocks_first:bool")
 channel_shuffle = operator(452, "channel_shuffle", "x", "groups:int channels_last:bool")

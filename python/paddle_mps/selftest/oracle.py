@@ -466,7 +466,7 @@ HELPERS = {
         erf, gauss, divide, argmax, floor_divide, remainder, power, shift_left, shift_right, softmax, layer_norm, mean, reshape,
         unsqueeze, expand, swap, slices, padded, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
         lgamma, digamma, erfinv, bessel, scaled_bessel, windows.conv, windows.conv_transpose, windows.conv_weight,
-        windows.max_pool, windows.max_unpool, windows.avg_pool, windows.avg_unpool,
+        windows.max_pool, windows.max_unpool, windows.avg_pool, windows.avg_unpool, windows.unfold,
     )
 }  # fmt: skip
 NEED_MPMATH = {f.__name__ for f in (erf, gauss, lgamma, digamma, erfinv)}
