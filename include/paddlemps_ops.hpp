@@ -1410,6 +1410,16 @@ inline Tensor fold(const Operand& x, Axes size = {}, Axes kernel_size = {}, Axes
   return detail::Call(PMPS_OP_FOLD).with(x).give("size", size).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).one();
 }
 
+/* sum(x**p)**(1/p) of each window for p = norm_type, without absolute values. */
+inline Tensor lp_pool(const Operand& x, double norm_type = 2, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, bool ceil_mode = false, bool channels_last = false) {
+  return detail::Call(PMPS_OP_LP_POOL).with(x).give("norm_type", norm_type).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("channels_last", channels_last).one();
+}
+
+/* Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none. */
+inline Tensor temporal_shift(const Operand& x, std::int64_t seg_num = 1, double shift_ratio = 0.25, bool channels_last = false) {
+  return detail::Call(PMPS_OP_TEMPORAL_SHIFT).with(x).give("seg_num", seg_num).give("shift_ratio", shift_ratio).give("channels_last", channels_last).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();

@@ -257,6 +257,8 @@ const (
 	IDPad                          ID = 426
 	IDUnfold                       ID = 427
 	IDFold                         ID = 428
+	IDLpPool                       ID = 429
+	IDTemporalShift                ID = 430
 	IDPixelShuffle                 ID = 450
 	IDPixelUnshuffle               ID = 451
 	IDChannelShuffle               ID = 452
@@ -594,6 +596,15 @@ const (
 	FoldStride                            = 2
 	FoldPadding                           = 3
 	FoldDilation                          = 4
+	LpPoolNormType                        = 0
+	LpPoolKernelSize                      = 1
+	LpPoolStride                          = 2
+	LpPoolPadding                         = 3
+	LpPoolCeilMode                        = 4
+	LpPoolChannelsLast                    = 5
+	TemporalShiftSegNum                   = 0
+	TemporalShiftShiftRatio               = 1
+	TemporalShiftChannelsLast             = 2
 	PixelShuffleUpscaleFactor             = 0
 	PixelShuffleChannelsLast              = 1
 	PixelShuffleBlocksFirst               = 2

@@ -227,9 +227,16 @@ func lp(c *build.Call, x *build.Value, reduce func(x *build.Value) *build.Value)
 	}
 }
 
-// lpPool is the p-norm of each window; the padding counts as 0.
+// lpPool is the p-norm of each window; the padding counts as 0. The row has no absolute values, and its mean the limits of averagePool.
 func lpPool(c *build.Call) []*build.Value {
-	x, w, out, _ := pool(c)
+	x, w, out, plain := pool(c)
+	for i, n := range w.behind {
+		plain = plain && n <= w.before[i]
+	}
+	if plain {
+		at := build.With(op.LpPoolNormType, float64(c.Int("p", 2)), op.LpPoolKernelSize, w.kernel, op.LpPoolStride, w.stride, op.LpPoolPadding, w.paddings())
+		return build.One(c.Do(op.IDLpPool, at, c.Unary(op.IDAbs, x)))
+	}
 	return build.One(lp(c, x, func(x *build.Value) *build.Value {
 		return byAxis(c, x, w, out, op.Value{Kind: op.Float}, func(v *build.Value, axis int64) *build.Value { return c.Sum(v, false, axis) })
 	}))

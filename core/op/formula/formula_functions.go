@@ -53,6 +53,7 @@ import (
 //	near_sum(x, n, axis, b)  the sums of n neighbours along an axis, 0 beyond its ends; if n is even, one more behind where b is true
 //	resized(...)             that of interpolate
 //	folded(...)              that of fold
+//	shifted(...)             that of temporal_shift
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":      affine,
 	"aligned":     alignSizes,
@@ -91,6 +92,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"reduced":    reduceLoss,
 	"same_shape": checkShapes,
 	"shaped":     shapeLike,
+	"shifted":    shiftFrames,
 	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
 	"size":       sizeOf,
 	"whole": func(e *evaluation, args []quantity) quantity {
