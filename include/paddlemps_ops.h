@@ -754,6 +754,21 @@
 /* The rows of weight that ids name, of shape [shape of ids, features]. */
 #define PMPS_OP_EMBEDDING_ROWS 425u
 
+/* x with elements added before and behind its axes: element i of the result is element i - before of x. */
+#define PMPS_OP_PAD 426u
+
+/* Images [N, C, size...] as [N, C * kernel..., windows...]: the elements under each window are a column, 0 in the padding. Known as im2col. */
+#define PMPS_OP_UNFOLD 427u
+
+/* Columns [N, C * kernel..., windows...] as images [N, C, size...]: each is added to the elements under its window, of which unfold makes it. Known as col2im. */
+#define PMPS_OP_FOLD 428u
+
+/* sum(x**p)**(1/p) of each window for p = norm_type, without absolute values. */
+#define PMPS_OP_LP_POOL 429u
+
+/* Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none. */
+#define PMPS_OP_TEMPORAL_SHIFT 430u
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 #define PMPS_OP_PIXEL_SHUFFLE 450u
 

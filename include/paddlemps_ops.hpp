@@ -1395,6 +1395,31 @@ inline Tensor embedding_rows(const Operand& ids, const Operand& weight) {
   return detail::Call(PMPS_OP_EMBEDDING_ROWS).with(ids).with(weight).one();
 }
 
+/* x with elements added before and behind its axes: element i of the result is element i - before of x. */
+inline Tensor pad(const Operand& x, Axes pads, std::string_view mode = "constant", Number value = 0) {
+  return detail::Call(PMPS_OP_PAD).with(x).give("pads", pads.values()).give("mode", mode).give("value", value).one();
+}
+
+/* Images [N, C, size...] as [N, C * kernel..., windows...]: the elements under each window are a column, 0 in the padding. Known as im2col. */
+inline Tensor unfold(const Operand& x, Axes kernel_size, Axes stride = {}, Axes padding = {}, Axes dilation = {}) {
+  return detail::Call(PMPS_OP_UNFOLD).with(x).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("dilation", dilation).one();
+}
+
+/* Columns [N, C * kernel..., windows...] as images [N, C, size...]: each is added to the elements under its window, of which unfold makes it. Known as col2im. */
+inline Tensor fold(const Operand& x, Axes size = {}, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}) {
+  return detail::Call(PMPS_OP_FOLD).with(x).give("size", size).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).one();
+}
+
+/* sum(x**p)**(1/p) of each window for p = norm_type, without absolute values. */
+inline Tensor lp_pool(const Operand& x, double norm_type = 2, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, bool ceil_mode = false, bool channels_last = false) {
+  return detail::Call(PMPS_OP_LP_POOL).with(x).give("norm_type", norm_type).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("channels_last", channels_last).one();
+}
+
+/* Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none. */
+inline Tensor temporal_shift(const Operand& x, std::int64_t seg_num = 1, double shift_ratio = 0.25, bool channels_last = false) {
+  return detail::Call(PMPS_OP_TEMPORAL_SHIFT).with(x).give("seg_num", seg_num).give("shift_ratio", shift_ratio).give("channels_last", channels_last).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();

@@ -153,9 +153,9 @@ func attentionMasks(c *build.Call, q, k *build.Value, past int64, causal bool) (
 	if c.Has(3) {
 		mask := c.X(3)
 		if short := m - mask.Dims()[mask.Rank()-1]; short > 0 {
-			fill := build.Num(math.Inf(-1))
+			fill := op.Value{Kind: op.Float, F: math.Inf(-1)}
 			if mask.DType == dtype.Bool {
-				fill = build.NumberOf(op.Value{Kind: op.Bool})
+				fill = op.Value{Kind: op.Bool}
 			}
 			mask = padAxis(c, mask, mask.Rank()-1, 0, short, fill)
 		}

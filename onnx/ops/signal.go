@@ -93,7 +93,7 @@ func dft(c *build.Call, axis int64) *build.Value {
 	if have := x.Dims()[a]; have > want {
 		x = c.Slice(x, a, 0, want)
 	} else if have < want {
-		x = padAxis(c, x, a, 0, want-have, build.Num(0))
+		x = padAxis(c, x, a, 0, want-have, build.Integer(0))
 	}
 	return transformed(c, x, a, n, inverse, onesided)
 }

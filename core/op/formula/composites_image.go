@@ -72,4 +72,23 @@ var imageFormulas = []composite{
 			near = near_sum(square(x), size, axis, more_behind) / size
 			x / pow(near * alpha + k, beta)`,
 	},
+	{
+		id: 428, kind: op.Composed, accepts: dtype.Numbers, infer: op.Rules{rows.Same, rows.Folded}, python: functionByHand,
+		gradient: `unfold(dy, kernel_size, stride, padding, dilation)`,
+		formula: `fold(x, size=ints, kernel_size=ints, stride=ints, padding=ints, dilation=ints) =
+			folded(x, size, kernel_size, stride, padding, dilation)`,
+	},
+	{
+		// Without absolute values, as in Paddle. The mean counts what windows have within the padding alone; its factor is all of a window.
+		id: 429, kind: op.Composed, python: functionByHand,
+		formula: `lp_pool(x, norm_type=2.0, kernel_size=ints, stride=ints, padding=ints, ceil_mode=false, channels_last=false) =
+			means = avg_pool(pow(x, norm_type), kernel_size, stride, padding, ceil_mode, false, false, channels_last)
+			norm_type == inf ? max_pool(x, kernel_size, stride, padding, ceil_mode, false, channels_last) :
+				pow(means * product(kernel_size), 1 / norm_type)`,
+	},
+	{
+		id: 430, kind: op.Composed, accepts: dtype.Movable, narrow: true, infer: op.Rules{rows.Same, shiftedFrames}, python: functionByHand,
+		formula: `temporal_shift(x, seg_num=1, shift_ratio=0.25, channels_last=false) =
+			shifted(x, seg_num, shift_ratio, channels_last)`,
+	},
 }

@@ -52,6 +52,8 @@ import (
 //	mapped(...)              that of affine_grid
 //	near_sum(x, n, axis, b)  the sums of n neighbours along an axis, 0 beyond its ends; if n is even, one more behind where b is true
 //	resized(...)             that of interpolate
+//	folded(...)              that of fold
+//	shifted(...)             that of temporal_shift
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":      affine,
 	"aligned":     alignSizes,
@@ -66,6 +68,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"along":    broadcastAlong,
 	"bits":     bitsOf,
 	"class_of": classOf,
+	"folded":   addWindows,
 	"given":    isGiven,
 	"is_bool":  func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
 	"is_double": func(e *evaluation, args []quantity) quantity {
@@ -89,6 +92,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"reduced":    reduceLoss,
 	"same_shape": checkShapes,
 	"shaped":     shapeLike,
+	"shifted":    shiftFrames,
 	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
 	"size":       sizeOf,
 	"whole": func(e *evaluation, args []quantity) quantity {

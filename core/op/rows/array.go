@@ -233,6 +233,18 @@ var assembleRows = []op.Row{
 		},
 	},
 	{
+		ID: 426, Name: "pad", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradPad}, Accepts: moved, Infer: op.Rules{Same, padded}, Lower: lowerPad, Python: op.Python{Module: "nn.functional", ByHand: true},
+		Attrs: []op.Attr{
+			{Name: "pads", Type: op.IntsAttr, Needed: true, Sizes: op.AsDims, Doc: "how many elements are added before and behind each axis, two numbers an axis; numbers below 0 drop elements"},
+			{Name: "mode", Type: op.StringAttr, Default: op.Value{Kind: op.String, Ref: "constant"}, Doc: "what is added: 'constant', a value; 'reflect', what lies on the other side of the element at the end; 'replicate', that element; 'circular', what lies at the other end"},
+			{Name: "value", Type: op.ScalarAttr, Default: op.Value{Kind: op.Float}, Doc: "for mode 'constant'"},
+		},
+	},
+	{
+		ID: 427, Name: "unfold", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradUnfold}, Accepts: moved, Infer: op.Rules{Same, unfolded}, Lower: lowerUnfold, Python: op.Python{Module: "nn.functional", ByHand: true},
+		Attrs: []op.Attr{kernelSize, strides, paddings, dilations},
+	},
+	{
 		ID: 163, Name: "flip", Kind: op.View, Fresh: true, In: x, Grad: op.Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntsAttr, Needed: true, Doc: "the axes that are reversed"}},
 	},

@@ -481,11 +481,14 @@ func gradGather(g *op.Gradient) {
 	if axis < 0 {
 		axis += int64(s.Rank)
 	}
-	where := g.Shape(index)
-	if where.Rank == 2 { // [n, 1]
-		where = shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{where.Dims[0]}}
-		index = g.Reshape(index, &where)
+	if where := g.Shape(index); where.Rank == 2 { // [n, 1]
+		index = g.Reshape(index, &shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{where.Dims[0]}})
 	}
+	g.Set(0, addAlong(g, &s, g.Dy[0], index, axis))
+}
+
+// addAlong adds dy to zeros of a shape where index, which has one axis or none, says along an axis.
+func addAlong(g *op.Gradient, s *shape.Shape, dy, index op.Var, axis int64) op.Var {
 	front, back := make([]int64, 0, s.Rank), make([]int64, s.Rank)
 	front = append(front, axis)
 	for i := range int64(s.Rank) {
@@ -493,19 +496,18 @@ func gradGather(g *op.Gradient) {
 			front = append(front, i)
 		}
 	}
-	moved := s
+	moved := *s
 	for i, a := range front {
 		moved.Dims[i], back[a] = s.Dims[a], int64(i)
 	}
-	dy := g.Dy[0]
-	if where.Rank == 1 && axis > 0 {
+	if where := g.Shape(index); where.Rank == 1 && axis > 0 {
 		dy = g.Do(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: front}}, dy)
 	}
 	dx := indexAdd(g, zeros(g, &moved, dtypeOf(g, dy)), dy, []op.Var{index})
 	if axis > 0 {
 		dx = g.Do(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: back}}, dx)
 	}
-	g.Set(0, dx)
+	return dx
 }
 
 // gradIndexPut: what was replaced has no gradient, and the value has that of where it was put. Of several for one place
