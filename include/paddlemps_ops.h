@@ -778,4 +778,28 @@
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
 
+/* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
+#define PMPS_OP_PUT_ALONG_AXIS 480u
+
+/* x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins. */
+#define PMPS_OP_SCATTER 481u
+
+/* x with updates in the slices x[index[..., 0], index[..., 1], ...]. */
+#define PMPS_OP_SCATTER_ND 482u
+
+/* x with the slices of value added to those that index names along an axis, one after the other. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_ADD 483u
+
+/* x with value, which has no axes, in the slices that index names along an axis. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_FILL 484u
+
+/* x with value, which may be a number, where mask holds. */
+#define PMPS_OP_MASKED_FILL 485u
+
+/* x with the elements of value, in row-major order, where mask holds. */
+#define PMPS_OP_MASKED_SCATTER 486u
+
+/* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
+#define PMPS_OP_GATHER_ND 487u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -3,9 +3,10 @@ package formula
 import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/rows"
 )
 
-// Elements by their order and by their numbers: medians and tables.
+// Elements by their order and by their places: medians, tables, and writes through indices and masks.
 var indexComposites = composites(indexFormulas)
 
 var indexFormulas = []composite{
@@ -49,5 +50,36 @@ var indexFormulas = []composite{
 		formula: `embedding_rows(ids, weight) =
 			rows = gather(weight, checked(reshape(ids, [-1]), size(weight, 0)), 0)
 			reshape(rows, sizes(ids, 0, none) + sizes(weight, 1, none))`,
+	},
+	{
+		id: 480, kind: op.Index, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		formula: `put_along_axis(x, indices, values, axis=0, reduce="assign", include_self=true) =
+			put(x, values, own_places(indices, axis), reduce, include_self)`,
+	},
+	{
+		id: 481, kind: op.Index, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		formula: `scatter(x, index, updates, overwrite=true) =
+			put(x, updates, slices(x, index, 0), overwrite | rank(index) == 0 ? "assign" : "add", false)`,
+	},
+	{
+		id: 482, kind: op.Index, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		formula: `scatter_nd(x, index, updates, reduce="assign") = put(x, updates, coordinates(index, x, 0), reduce, true)`,
+	},
+	{
+		id: 485, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
+		formula: `masked_fill(x, mask, value=number) = like(where(mask, value, x), x)`,
+	},
+	{
+		// The number of elements of the mask that hold up to each, less 1, is the place of its element of value; before the first it is -1,
+		// which is a place as well.
+		id: 486, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
+		formula: `masked_scatter(x, mask, value) =
+			line = reshape(value, [-1])
+			places = cumsum(reshape(mask, [-1]), 0)
+			where(mask, shaped(index(line, places - number(places, 1)), mask), x)`,
+	},
+	{
+		id: 487, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `gather_nd(x, index, batch_dims=0) = index(x, coordinates(index, x, batch_dims))`,
 	},
 }
