@@ -802,4 +802,16 @@
 /* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
 #define PMPS_OP_GATHER_ND 487u
 
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+#define PMPS_OP_QUANTILE 488u
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+#define PMPS_OP_SEARCHSORTED 489u
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+#define PMPS_OP_ISIN 490u
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+#define PMPS_OP_MODE 491u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1475,6 +1475,26 @@ inline Tensor gather_nd(const Operand& x, const Operand& index, std::int64_t bat
   return detail::Call(PMPS_OP_GATHER_ND).with(x).with(index).give("batch_dims", batch_dims).one();
 }
 
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+inline Tensor quantile(const Operand& x, const std::vector<double>& q = {}, std::int64_t axis = -1, std::string_view interpolation = "linear") {
+  return detail::Call(PMPS_OP_QUANTILE).with(x).give("q", q).give("axis", axis).give("interpolation", interpolation).one();
+}
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+inline Tensor searchsorted(const Operand& sorted_sequence, const Operand& values, bool right = false) {
+  return detail::Call(PMPS_OP_SEARCHSORTED).with(sorted_sequence).with(values).give("right", right).one();
+}
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+inline Tensor isin(const Operand& x, const Operand& test_x, bool invert = false) {
+  return detail::Call(PMPS_OP_ISIN).with(x).with(test_x).give("invert", invert).one();
+}
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+inline std::vector<Tensor> mode(const Operand& x, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MODE).with(x).give("axis", axis).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

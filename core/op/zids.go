@@ -270,6 +270,10 @@ const (
 	IDMaskedFill                   ID = 485
 	IDMaskedScatter                ID = 486
 	IDGatherNd                     ID = 487
+	IDQuantile                     ID = 488
+	IDSearchsorted                 ID = 489
+	IDIsin                         ID = 490
+	IDMode                         ID = 491
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -630,4 +634,10 @@ const (
 	IndexAddAxis                          = 0
 	IndexFillAxis                         = 0
 	GatherNdBatchDims                     = 0
+	QuantileQ                             = 0
+	QuantileAxis                          = 1
+	QuantileInterpolation                 = 2
+	SearchsortedRight                     = 0
+	IsinInvert                            = 0
+	ModeAxis                              = 0
 )

@@ -1,4 +1,4 @@
-"""What the rows of core/op/formula/composites_index.go that write through indices should answer, in NumPy: a part of oracles.py,
+"""What the rows of core/op/formula/composites_index.go that read and write through indices, or sort, should answer, in NumPy: a part of oracles.py,
 which says what each entry means."""
 
 from __future__ import annotations
@@ -65,6 +65,32 @@ def read_nd(x: Any, i: Any, batch: int = 0) -> Any:
     return np.stack([read_nd(a, b, batch - 1) for a, b in zip(x, i)]) if batch else x[tuple(np.moveaxis(i, -1, 0))]
 
 
+def quantile(x: Any, q: Any = None, axis: int = -1, word: Any = "linear") -> Any:
+    q = [0.5] if q is None else q
+    found = np.quantile(x, q, axis, method=word, keepdims=True)
+    return found if len(q) > 1 else found[0]
+
+
+def searched(s: Any, v: Any, right: bool = False) -> Any:
+    rows = np.broadcast_to(s, (*v.shape[:-1], s.shape[-1])).reshape(-1, s.shape[-1])
+    side: Any = "right" if right else "left"
+    return np.reshape([np.searchsorted(a, b, side) for a, b in zip(rows, v.reshape(len(rows), -1))], v.shape)
+
+
+def most_frequent(x: Any, axis: int = -1) -> Any:
+    def last(line: Any) -> int:
+        values, counts = np.unique(line, return_counts=True)
+        return int(np.flatnonzero(line == values[counts.argmax()])[-1])
+
+    at = np.expand_dims(np.apply_along_axis(last, axis, x), axis)
+    return np.take_along_axis(x, at, axis), at
+
+
+def steps(*shape: int) -> Any:
+    """Few different numbers, which halves have exactly."""
+    return rng.integers(-3, 4, shape) / 2
+
+
 WAYS = [how for how in JOINS if how != "assign"]
 
 ORACLES: dict[str, tuple[Any, ...]] = {
@@ -81,4 +107,14 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "gather_nd/batches": (read_nd, lambda: [floats(3, 4, 2), places(2, 3, 4, 1)], [[0], [1], [2]], (1,)),
     "masked_fill": (lambda x, m, v: np.where(m, v, x), lambda: [floats(3, 4), rng.random((3, 4)) < 0.5, floats()], [[]], (1,)),
     "masked_scatter": (masked, lambda: [floats(3, 4), rng.random((3, 4)) < 0.5, floats(3, 4)], [[]], (1,)),
+    "quantile": (
+        quantile, lambda: [floats(3, 5)], [[], [[0.3], 0], *([[0.1, 0.8, 1.0], 1, how] for how in ("linear", "lower", "higher", "nearest", "midpoint"))],
+        (), "", ("float64",),
+    ),
+    "searchsorted": (searched, lambda: [np.sort(steps(6)), steps(3, 4)], [[], [True]], (0, 1), "int64"),
+    "searchsorted/lines": (searched, lambda: [np.sort(steps(3, 5)), steps(3, 4)], [[], [True]], (0, 1), "int64"),
+    "isin": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [steps(3, 4), steps(5)], [[], [True]], (0, 1), "bool"),
+    "isin/many": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [floats(3, 4).round(1), floats(7, 3).round(1)], [[], [True]], (0, 1), "bool", ("float64",)),
+    "mode": (most_frequent, lambda: [steps(4, 6)], [[], [0]], (0,)),
+    "mode/apart": (most_frequent, lambda: [floats(4, 6)], [[], [0]]),
 }  # fmt: skip

@@ -150,6 +150,10 @@ func describedCompositesIndex() []Description {
 		{Name: "scatter", Attrs: []string{"false: what the slices were does not count, and those of updates for one place are added up"}, Doc: "x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins."},
 		{Name: "scatter_nd", Attrs: []string{putDoc + ", one after the other: 'add', 'multiply', 'mean', 'minimum', 'maximum'"}, Doc: "x with updates in the slices x[index[..., 0], index[..., 1], ...]."},
 		{Name: "gather_nd", Attrs: []string{"how many axes of x and index are the same, batches"}, Doc: "The slices x[index[..., 0], index[..., 1], ...], within each batch."},
+		{Name: "quantile", Attrs: []string{"shares from 0 to 1, of which several make a first axis; 0.5 where it is left out", "the axis, which stays with 1 element", "what is taken between two elements: 'linear', 'lower', 'higher', 'nearest' or 'midpoint'"}, Doc: "The elements below which shares q of the others along an axis lie; nan if any element is."},
+		{Name: "searchsorted", Attrs: []string{"whether behind elements that are equal"}, Doc: "Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end."},
+		{Name: "isin", Attrs: []string{"whether it is not among them"}, Doc: "Whether each element of x is among those of test_x; a nan is not."},
+		{Name: "mode", Attrs: []string{"the axis, which stays with 1 element"}, Doc: "The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing."},
 		{Name: "masked_fill", Doc: "x with value, which may be a number, where mask holds."},
 		{Name: "masked_scatter", Doc: "x with the elements of value, in row-major order, where mask holds."},
 	}

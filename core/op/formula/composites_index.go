@@ -82,4 +82,47 @@ var indexFormulas = []composite{
 		id: 487, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `gather_nd(x, index, batch_dims=0) = index(x, coordinates(index, x, batch_dims))`,
 	},
+	{
+		// nan if any element is, which is sorted to the end.
+		id: 488, kind: op.Composed, narrow: true, python: methodByHand,
+		formula: `quantile(x, q=floats, axis=-1, interpolation="linear") =
+			sorted = sort(x, axis, false)
+			end = at(sorted, axis, size(x, axis) - 1)
+			where(isnan(end), end, quantiles(sorted, q, axis, interpolation))`,
+	},
+	{
+		// All are sorted together, with the values before equal ones of the sequence or behind them: of the elements before a value those of
+		// the sequence are counted.
+		id: 489, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `searchsorted(sorted_sequence, values, right=false) =
+			n = size(sorted_sequence, -1)
+			lines = [product(sizes(sorted_sequence, 0, -1))]
+			sequence = reshape(sorted_sequence, lines + [n])
+			wanted = reshape(values, lines + [-1])
+			order = topk(concat(right ? [sequence, wanted] : [wanted, sequence], 1), none, 1, false)[1]
+			counted = right ? order < n : order >= size(wanted, 1)
+			before = put_along_axis(order, order, cumsum(counted, 1), 1)
+			found = right ? part(before, 1, n, none) : part(before, 1, 0, size(wanted, 1))
+			shaped(is_float(values) ? where(isnan(wanted), number(found, n), found) : found, values)`,
+	},
+	{
+		id: 490, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `isin(x, test_x, invert=false) =
+			sorted = sort(reshape(test_x, [-1]), 0, false)
+			line = reshape(x, [-1])
+			near = gather(sorted, clip(searchsorted(sorted, line), none, weak(size(sorted, 0) - 1)), 0)
+			found = is_few(test_x) ? among(x, test_x) : shaped(line == near, x)
+			invert ? !found : found`,
+	},
+	{
+		// Equal elements are neighbours in order: where a run begins is known up to its end, whose distance is the length so far.
+		id: 491, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `mode(x, axis=-1) -> values, indices =
+			sorted = topk(x, none, axis, false)
+			first = part(sorted[1], axis, 0, 1) >= 0
+			begins = concat([first, part(sorted, axis, 1, none) != part(sorted, axis, 0, -1)], axis)
+			place = places(x, axis)
+			end = argmax(place - cummax(where(begins, place, number(place, 0)), axis), axis, true)
+			[pick(sorted, end, axis), pick(sorted[1], end, axis)]`,
+	},
 }

@@ -55,6 +55,12 @@ import (
 //	put(x, values, places, reduce, include_self)
 //	                         x with values at places, joined with what is there by a reduction
 //
+// those of order.go, for sorted elements:
+//
+//	quantiles(x, q, axis, word)
+//	                         the elements of sorted lines below which shares q of the others lie
+//	is_few(x), among(x, few) whether x has few elements, and whether each element of x is one of a few
+//
 // and those of image.go and resize.go, which compute indices and weights:
 //
 //	sampled(...)             the result of grid_sample
@@ -73,6 +79,9 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	},
 	"zipped":      zipSizes,
 	"along":       broadcastAlong,
+	"among":       amongFew,
+	"is_few":      isFew,
+	"quantiles":   quantilesOf,
 	"bits":        bitsOf,
 	"class_of":    classOf,
 	"coordinates": coordinates,
