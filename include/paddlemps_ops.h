@@ -793,4 +793,40 @@
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
 
+/* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
+#define PMPS_OP_PUT_ALONG_AXIS 480u
+
+/* x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins. */
+#define PMPS_OP_SCATTER 481u
+
+/* x with updates in the slices x[index[..., 0], index[..., 1], ...]. */
+#define PMPS_OP_SCATTER_ND 482u
+
+/* x with the slices of value added to those that index names along an axis, one after the other. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_ADD 483u
+
+/* x with value, which has no axes, in the slices that index names along an axis. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_FILL 484u
+
+/* x with value, which may be a number, where mask holds. */
+#define PMPS_OP_MASKED_FILL 485u
+
+/* x with the elements of value, in row-major order, where mask holds. */
+#define PMPS_OP_MASKED_SCATTER 486u
+
+/* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
+#define PMPS_OP_GATHER_ND 487u
+
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+#define PMPS_OP_QUANTILE 488u
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+#define PMPS_OP_SEARCHSORTED 489u
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+#define PMPS_OP_ISIN 490u
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+#define PMPS_OP_MODE 491u
+
 #endif /* PADDLEMPS_OPS_H */

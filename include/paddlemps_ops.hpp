@@ -1460,6 +1460,66 @@ inline Tensor number_line(Place place, const std::vector<double>& values, pmps_d
   return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
 }
 
+/* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
+inline Tensor put_along_axis(const Operand& x, const Operand& indices, const Operand& values, std::int64_t axis = 0, std::string_view reduce = "assign", bool include_self = true) {
+  return detail::Call(PMPS_OP_PUT_ALONG_AXIS).with(x).with(indices).with(values).give("axis", axis).give("reduce", reduce).give("include_self", include_self).one();
+}
+
+/* x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins. */
+inline Tensor scatter(const Operand& x, const Operand& index, const Operand& updates, bool overwrite = true) {
+  return detail::Call(PMPS_OP_SCATTER).with(x).with(index).with(updates).give("overwrite", overwrite).one();
+}
+
+/* x with updates in the slices x[index[..., 0], index[..., 1], ...]. */
+inline Tensor scatter_nd(const Operand& x, const Operand& index, const Operand& updates, std::string_view reduce = "assign") {
+  return detail::Call(PMPS_OP_SCATTER_ND).with(x).with(index).with(updates).give("reduce", reduce).one();
+}
+
+/* x with the slices of value added to those that index names along an axis, one after the other. Written into x, it changes x in place. */
+inline Tensor index_add(const Operand& x, const Operand& index, const Operand& value, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_INDEX_ADD).with(x).with(index).with(value).give("axis", axis).one();
+}
+
+/* x with value, which has no axes, in the slices that index names along an axis. Written into x, it changes x in place. */
+inline Tensor index_fill(const Operand& x, const Operand& index, const Operand& value, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_INDEX_FILL).with(x).with(index).with(value).give("axis", axis).one();
+}
+
+/* x with value, which may be a number, where mask holds. */
+inline Tensor masked_fill(const Operand& x, const Operand& mask, const Operand& value) {
+  return detail::Call(PMPS_OP_MASKED_FILL).with(x).with(mask).with(value).one();
+}
+
+/* x with the elements of value, in row-major order, where mask holds. */
+inline Tensor masked_scatter(const Operand& x, const Operand& mask, const Operand& value) {
+  return detail::Call(PMPS_OP_MASKED_SCATTER).with(x).with(mask).with(value).one();
+}
+
+/* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
+inline Tensor gather_nd(const Operand& x, const Operand& index, std::int64_t batch_dims = 0) {
+  return detail::Call(PMPS_OP_GATHER_ND).with(x).with(index).give("batch_dims", batch_dims).one();
+}
+
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+inline Tensor quantile(const Operand& x, const std::vector<double>& q = {}, std::int64_t axis = -1, std::string_view interpolation = "linear") {
+  return detail::Call(PMPS_OP_QUANTILE).with(x).give("q", q).give("axis", axis).give("interpolation", interpolation).one();
+}
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+inline Tensor searchsorted(const Operand& sorted_sequence, const Operand& values, bool right = false) {
+  return detail::Call(PMPS_OP_SEARCHSORTED).with(sorted_sequence).with(values).give("right", right).one();
+}
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+inline Tensor isin(const Operand& x, const Operand& test_x, bool invert = false) {
+  return detail::Call(PMPS_OP_ISIN).with(x).with(test_x).give("invert", invert).one();
+}
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+inline std::vector<Tensor> mode(const Operand& x, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MODE).with(x).give("axis", axis).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -267,6 +267,18 @@ const (
 	IDInterpolate                  ID = 455
 	IDLocalResponseNorm            ID = 456
 	IDNumberLine                   ID = 460
+	IDPutAlongAxis                 ID = 480
+	IDScatter                      ID = 481
+	IDScatterNd                    ID = 482
+	IDIndexAdd                     ID = 483
+	IDIndexFill                    ID = 484
+	IDMaskedFill                   ID = 485
+	IDMaskedScatter                ID = 486
+	IDGatherNd                     ID = 487
+	IDQuantile                     ID = 488
+	IDSearchsorted                 ID = 489
+	IDIsin                         ID = 490
+	IDMode                         ID = 491
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -640,4 +652,18 @@ const (
 	LocalResponseNormMoreBehind           = 5
 	NumberLineValues                      = 0
 	NumberLineDtype                       = 1
+	PutAlongAxisAxis                      = 0
+	PutAlongAxisReduce                    = 1
+	PutAlongAxisIncludeSelf               = 2
+	ScatterOverwrite                      = 0
+	ScatterNdReduce                       = 0
+	IndexAddAxis                          = 0
+	IndexFillAxis                         = 0
+	GatherNdBatchDims                     = 0
+	QuantileQ                             = 0
+	QuantileAxis                          = 1
+	QuantileInterpolation                 = 2
+	SearchsortedRight                     = 0
+	IsinInvert                            = 0
+	ModeAxis                              = 0
 )

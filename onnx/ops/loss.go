@@ -41,7 +41,7 @@ func likelihood(c *build.Call, logs *build.Value) *build.Value {
 		target = c.Where(ignored, build.Whole(0), target)
 	}
 	index := c.Unsqueeze(target, 1)
-	loss := c.Neg(c.Squeeze(c.Do(op.IDIndex, nil, append([]*build.Value{logs}, grid(c, index.Dims(), 1, index)...)...), 1))
+	loss := c.Neg(c.Squeeze(c.Do(op.IDTakeAlongAxis, build.With(op.TakeAlongAxisAxis, 1), logs, index), 1))
 	var each *build.Value
 	if weights != nil {
 		each = gathered(c, weights, target, 0)

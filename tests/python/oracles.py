@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import oracles_image
+import oracles_index
 
 import paddle_mps as paddle
 
@@ -21,7 +22,7 @@ rng = np.random.default_rng(31)
 
 def drawn(name: str, setting: list[Any]) -> list[Any]:
     """The operands of a case: the same whichever cases run before it."""
-    for generator in (rng, oracles_image.rng):
+    for generator in (rng, oracles_image.rng, oracles_index.rng):
         generator.bit_generator.state = np.random.default_rng(
             zlib.crc32(f"{name} {setting}".encode())
         ).bit_generator.state
@@ -531,7 +532,8 @@ ORACLES: dict[str, Oracle] = {
     ),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
-ORACLES.update({name: Oracle(*given) for name, given in oracles_image.ORACLES.items()})
+for part in (oracles_image.ORACLES, oracles_index.ORACLES):
+    ORACLES.update({name: Oracle(*given) for name, given in part.items()})
 
 
 def row_of(name: str) -> Any:
