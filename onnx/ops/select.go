@@ -181,12 +181,11 @@ func trilu(c *build.Call) []*build.Value {
 	if n < 2 {
 		c.Wrong("the operand has %d dimensions; want 2 or more", n)
 	}
-	diagonal := c.Sub(c.Steps(x.Dims()[n-1], 1, 2), c.Steps(x.Dims()[n-2], 0, 2))
-	compare := op.IDLessEqual
+	row := op.IDTril
 	if c.Yes("upper", 1) {
-		compare = op.IDGreaterEqual
+		row = op.IDTriu
 	}
-	return build.One(c.Where(c.Do(compare, nil, diagonal, build.Whole(k)), x, zero(c, x.DType)))
+	return build.One(c.Do(row, build.With(op.TrilDiagonal, k), x))
 }
 
 func zero(c *build.Call, d dtype.DType) *build.Value {

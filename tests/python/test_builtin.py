@@ -14,7 +14,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from oracles import ORACLES, drawn, row_of, tensors
+from oracles import ORACLES, as_arguments, drawn, row_of, tensors
 
 import paddle_mps as paddle
 from paddle_mps._arrays import _indexing
@@ -179,7 +179,7 @@ def of_formula(name: str, generator: random.Random) -> list[Any]:
     row = row_of(name)
     setting = generator.choice(oracle.settings)
     defaults = [a["default"] for a in row["attrs"]][len(setting) :]
-    return [*tensors(drawn(name, setting), "float32", "cpu", False), *setting, *defaults]
+    return [*as_arguments(name, tensors(drawn(name, setting), "float32", "cpu", False)), *setting, *defaults]
 
 
 RANDOM = {"uniform", "normal", "randint", "randperm"}

@@ -100,6 +100,9 @@ func describedCompositesMath() []Description {
 	}
 	list = append(list, []Description{
 		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added, likewise", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element."},
+		{Name: "shrink", Attrs: []string{"from which magnitude elements are not 0", "by which they are moved towards 0"}, Doc: "x + bias below -threshold, x - bias above threshold, and 0 between."},
+		{Name: "hardmax", Attrs: []string{"the axis"}, Doc: "1 at the first of the largest elements along an axis, 0 elsewhere."},
+		{Name: "standardize", Attrs: []string{"axes; all where it is left out", "what is added to the mean square", "whether the mean is subtracted"}, Doc: "(x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {
@@ -131,6 +134,9 @@ func describedCompositesProduct() []Description {
 		{Name: "trace", Attrs: []string{diagonalDoc, "that of the rows", "that of the columns"}, Doc: "The sum of the diagonal over two axes, in the dtype of x."},
 		{Name: "cov", Attrs: []string{"what is taken from the number of observations"}, Doc: "The covariance of the rows of x, whose columns may have weights, and a divisor of their own."},
 		{Name: "corrcoef", Doc: "Pearson's correlation coefficients of the rows of x."},
+		{Name: "einsum", Attrs: []string{"labels of the axes of each operand, letters divided by commas, and perhaps -> and those of the result"}, Doc: "The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast."},
+		{Name: "dft", Attrs: []string{"of the signal, which is cut or ends with zeros; 0 for that of the axis", "the axis", "whether the inverse transform is computed", "whether the result is the first half of the spectrum, or of the inverse, x is"}, Doc: "The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real."},
+		{Name: "stft", Attrs: []string{"of each part that is transformed", "between the beginnings of two parts", "whether the result is the first half of each spectrum"}, Doc: "dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]."},
 		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
 		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
 	}

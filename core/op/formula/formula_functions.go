@@ -61,7 +61,7 @@ import (
 //	                         the elements of sorted lines below which shares q of the others lie
 //	is_few(x), among(x, few) whether x has few elements, and whether each element of x is one of a few
 //
-// and those of image.go and resize.go, which compute indices and weights:
+// and those of image.go, region.go, resize.go and spectrum.go, which compute indices and weights:
 //
 //	sampled(...)             the result of grid_sample
 //	mapped(...)              that of affine_grid
@@ -69,6 +69,14 @@ import (
 //	resized(...)             that of interpolate
 //	folded(...)              that of fold
 //	shifted(...)             that of temporal_shift
+//	summed_products(...)     that of einsum, in einsum.go
+//	attended(...)            that of masked_attention, in attention.go
+//	attended_scores(...)     those of masked_attention_scores
+//	by_token(...)            the results of linear_attention, in composites_attention.go
+//	spectrum(...)            that of dft
+//	frames(x, length, step)  the frames of a signal [batch, length, parts]
+//	regions(...)             that of roi_align
+//	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":      affine,
 	"aligned":     alignSizes,
@@ -93,31 +101,39 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"is_double": func(e *evaluation, args []quantity) quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
-	"is_float":   func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
-	"largest":    largestOf,
-	"like":       castLike,
-	"mapped":     mapGrid,
-	"near_sum":   sumNear,
-	"resized":    resizeAxes,
-	"sampled":    sampleImages,
-	"number":     numberLike,
-	"numel":      countElements,
-	"own_places": ownPlaces,
-	"others":     otherAxes,
-	"part":       partOf,
-	"pick":       pickClass,
-	"places":     placesAlong,
-	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
-	"product":    productOf,
-	"put":        putAt,
-	"reduced":    reduceLoss,
-	"same_shape": checkShapes,
-	"shaped":     shapeLike,
-	"shifted":    shiftFrames,
-	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
-	"size":       sizeOf,
-	"slices":     slicePlaces,
-	"weak":       func(e *evaluation, args []quantity) quantity { return quantity{v: e.Number(args[0].value)} },
+	"is_float":        func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"largest":         largestOf,
+	"like":            castLike,
+	"mapped":          mapGrid,
+	"near_sum":        sumNear,
+	"resized":         resizeAxes,
+	"sampled":         sampleImages,
+	"number":          numberLike,
+	"numel":           countElements,
+	"own_places":      ownPlaces,
+	"others":          otherAxes,
+	"part":            partOf,
+	"pick":            pickClass,
+	"places":          placesAlong,
+	"rank":            func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"product":         productOf,
+	"put":             putAt,
+	"reduced":         reduceLoss,
+	"same_shape":      checkShapes,
+	"shaped":          shapeLike,
+	"shifted":         shiftFrames,
+	"single":          func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
+	"size":            sizeOf,
+	"slices":          slicePlaces,
+	"weak":            func(e *evaluation, args []quantity) quantity { return quantity{v: e.Number(args[0].value)} },
+	"attended":        maskedAttention,
+	"attended_scores": attentionWithScores,
+	"by_token":        readByToken,
+	"frames":          frameSignal,
+	"spectrum":        transformSignal,
+	"regions":         alignRegions,
+	"summed_products": einsum,
+	"deformed":        deformConv,
 	"whole": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},
