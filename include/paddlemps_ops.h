@@ -754,6 +754,21 @@
 /* The rows of weight that ids name, of shape [shape of ids, features]. */
 #define PMPS_OP_EMBEDDING_ROWS 425u
 
+/* x with elements added before and behind its axes: element i of the result is element i - before of x. */
+#define PMPS_OP_PAD 426u
+
+/* Images [N, C, size...] as [N, C * kernel..., windows...]: the elements under each window are a column, 0 in the padding. Known as im2col. */
+#define PMPS_OP_UNFOLD 427u
+
+/* Columns [N, C * kernel..., windows...] as images [N, C, size...]: each is added to the elements under its window, of which unfold makes it. Known as col2im. */
+#define PMPS_OP_FOLD 428u
+
+/* sum(x**p)**(1/p) of each window for p = norm_type, without absolute values. */
+#define PMPS_OP_LP_POOL 429u
+
+/* Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none. */
+#define PMPS_OP_TEMPORAL_SHIFT 430u
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 #define PMPS_OP_PIXEL_SHUFFLE 450u
 
@@ -777,6 +792,42 @@
 
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
+
+/* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
+#define PMPS_OP_PUT_ALONG_AXIS 480u
+
+/* x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins. */
+#define PMPS_OP_SCATTER 481u
+
+/* x with updates in the slices x[index[..., 0], index[..., 1], ...]. */
+#define PMPS_OP_SCATTER_ND 482u
+
+/* x with the slices of value added to those that index names along an axis, one after the other. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_ADD 483u
+
+/* x with value, which has no axes, in the slices that index names along an axis. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_FILL 484u
+
+/* x with value, which may be a number, where mask holds. */
+#define PMPS_OP_MASKED_FILL 485u
+
+/* x with the elements of value, in row-major order, where mask holds. */
+#define PMPS_OP_MASKED_SCATTER 486u
+
+/* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
+#define PMPS_OP_GATHER_ND 487u
+
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+#define PMPS_OP_QUANTILE 488u
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+#define PMPS_OP_SEARCHSORTED 489u
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+#define PMPS_OP_ISIN 490u
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+#define PMPS_OP_MODE 491u
 
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 #define PMPS_OP_ADAM_STEP 530u

@@ -1395,6 +1395,31 @@ inline Tensor embedding_rows(const Operand& ids, const Operand& weight) {
   return detail::Call(PMPS_OP_EMBEDDING_ROWS).with(ids).with(weight).one();
 }
 
+/* x with elements added before and behind its axes: element i of the result is element i - before of x. */
+inline Tensor pad(const Operand& x, Axes pads, std::string_view mode = "constant", Number value = 0) {
+  return detail::Call(PMPS_OP_PAD).with(x).give("pads", pads.values()).give("mode", mode).give("value", value).one();
+}
+
+/* Images [N, C, size...] as [N, C * kernel..., windows...]: the elements under each window are a column, 0 in the padding. Known as im2col. */
+inline Tensor unfold(const Operand& x, Axes kernel_size, Axes stride = {}, Axes padding = {}, Axes dilation = {}) {
+  return detail::Call(PMPS_OP_UNFOLD).with(x).give("kernel_size", kernel_size.values()).give("stride", stride).give("padding", padding).give("dilation", dilation).one();
+}
+
+/* Columns [N, C * kernel..., windows...] as images [N, C, size...]: each is added to the elements under its window, of which unfold makes it. Known as col2im. */
+inline Tensor fold(const Operand& x, Axes size = {}, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}) {
+  return detail::Call(PMPS_OP_FOLD).with(x).give("size", size).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).one();
+}
+
+/* sum(x**p)**(1/p) of each window for p = norm_type, without absolute values. */
+inline Tensor lp_pool(const Operand& x, double norm_type = 2, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, bool ceil_mode = false, bool channels_last = false) {
+  return detail::Call(PMPS_OP_LP_POOL).with(x).give("norm_type", norm_type).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("ceil_mode", ceil_mode).give("channels_last", channels_last).one();
+}
+
+/* Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none. */
+inline Tensor temporal_shift(const Operand& x, std::int64_t seg_num = 1, double shift_ratio = 0.25, bool channels_last = false) {
+  return detail::Call(PMPS_OP_TEMPORAL_SHIFT).with(x).give("seg_num", seg_num).give("shift_ratio", shift_ratio).give("channels_last", channels_last).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();
@@ -1433,6 +1458,66 @@ inline Tensor local_response_norm(const Operand& x, std::int64_t size = 5, doubl
 /* The numbers of a list, cast from float64. */
 inline Tensor number_line(Place place, const std::vector<double>& values, pmps_dtype dtype) {
   return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
+}
+
+/* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
+inline Tensor put_along_axis(const Operand& x, const Operand& indices, const Operand& values, std::int64_t axis = 0, std::string_view reduce = "assign", bool include_self = true) {
+  return detail::Call(PMPS_OP_PUT_ALONG_AXIS).with(x).with(indices).with(values).give("axis", axis).give("reduce", reduce).give("include_self", include_self).one();
+}
+
+/* x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins. */
+inline Tensor scatter(const Operand& x, const Operand& index, const Operand& updates, bool overwrite = true) {
+  return detail::Call(PMPS_OP_SCATTER).with(x).with(index).with(updates).give("overwrite", overwrite).one();
+}
+
+/* x with updates in the slices x[index[..., 0], index[..., 1], ...]. */
+inline Tensor scatter_nd(const Operand& x, const Operand& index, const Operand& updates, std::string_view reduce = "assign") {
+  return detail::Call(PMPS_OP_SCATTER_ND).with(x).with(index).with(updates).give("reduce", reduce).one();
+}
+
+/* x with the slices of value added to those that index names along an axis, one after the other. Written into x, it changes x in place. */
+inline Tensor index_add(const Operand& x, const Operand& index, const Operand& value, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_INDEX_ADD).with(x).with(index).with(value).give("axis", axis).one();
+}
+
+/* x with value, which has no axes, in the slices that index names along an axis. Written into x, it changes x in place. */
+inline Tensor index_fill(const Operand& x, const Operand& index, const Operand& value, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_INDEX_FILL).with(x).with(index).with(value).give("axis", axis).one();
+}
+
+/* x with value, which may be a number, where mask holds. */
+inline Tensor masked_fill(const Operand& x, const Operand& mask, const Operand& value) {
+  return detail::Call(PMPS_OP_MASKED_FILL).with(x).with(mask).with(value).one();
+}
+
+/* x with the elements of value, in row-major order, where mask holds. */
+inline Tensor masked_scatter(const Operand& x, const Operand& mask, const Operand& value) {
+  return detail::Call(PMPS_OP_MASKED_SCATTER).with(x).with(mask).with(value).one();
+}
+
+/* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
+inline Tensor gather_nd(const Operand& x, const Operand& index, std::int64_t batch_dims = 0) {
+  return detail::Call(PMPS_OP_GATHER_ND).with(x).with(index).give("batch_dims", batch_dims).one();
+}
+
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+inline Tensor quantile(const Operand& x, const std::vector<double>& q = {}, std::int64_t axis = -1, std::string_view interpolation = "linear") {
+  return detail::Call(PMPS_OP_QUANTILE).with(x).give("q", q).give("axis", axis).give("interpolation", interpolation).one();
+}
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+inline Tensor searchsorted(const Operand& sorted_sequence, const Operand& values, bool right = false) {
+  return detail::Call(PMPS_OP_SEARCHSORTED).with(sorted_sequence).with(values).give("right", right).one();
+}
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+inline Tensor isin(const Operand& x, const Operand& test_x, bool invert = false) {
+  return detail::Call(PMPS_OP_ISIN).with(x).with(test_x).give("invert", invert).one();
+}
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+inline std::vector<Tensor> mode(const Operand& x, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MODE).with(x).give("axis", axis).all(most);
 }
 
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */

@@ -120,7 +120,7 @@ func TestOperatorsAreOneNode(t *testing.T) {
 
 // ledger is the operators that may build more than one node, by the reason.
 var ledger = map[string]string{
-	"one row of several, as attributes, dtypes and constants say": `Attention BitShift Scatter ScatterElements ScatterND TensorScatter`,
+	"one row of several, as attributes, dtypes and constants say": `Attention BitShift TensorScatter`,
 	"a scale, a bias or a sum beside a row, which devices fuse with it, and which may be between integers that were dequantized": `
 		CausalConvWithState Conv ConvTranspose Gemm MatMul com.microsoft:BiasGelu com.microsoft:FastGelu com.microsoft:FusedConv com.microsoft:FusedGemm
 		com.microsoft:FusedMatMul com.microsoft:SkipLayerNormalization com.microsoft:SkipSimplifiedLayerNormalization`,
@@ -137,6 +137,7 @@ var ledger = map[string]string{
 	"results whose number of elements is counted":                                             `Compress NonMaxSuppression Unique`,
 	"two results of two rows":                                                                 `SoftmaxCrossEntropyLoss`,
 	"indices that count from the end, or from the last of equals":                             `ArgMax ArgMin OneHot Slice ai.onnx.ml:ArrayFeatureExtractor`,
+	"the value is an attribute of the row, and may be known after the file is read alone":     `CenterCropPad Pad`,
 	"not a row yet": `
 		AveragePool BatchNormalization Bernoulli Clip Det Dropout EyeLike GlobalLpPool GroupNormalization LayerNormalization 		LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
 		SimplifiedLayerNormalization Swish com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,

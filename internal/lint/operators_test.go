@@ -46,6 +46,7 @@ var homonyms = map[string]string{
 	"python/paddle_mps/selftest/suite.py index":     "the kind of operators",
 	"capi/trace.go trace":                           "a function that becomes a program",
 	"core/trace/histories.go trace":                 "likewise",
+	"core/execute/constants.go fold":                "constants that are computed before a program runs",
 	"core/trace/trace.go trace":                     "likewise",
 	"python/paddle_mps/selftest/tolerance.py scale": "what roundings are relative to",
 }

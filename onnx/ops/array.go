@@ -510,85 +510,59 @@ func padNode(c *build.Call) []*build.Value {
 	return build.One(pad(c, all, fill))
 }
 
+// padModes are ONNX's words for what is added, and those of the row.
+var padModes = map[string]string{"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
+
 // pad adds elements before and behind the axes, or with negative numbers drops them. The mode is an attribute in all
 // opsets: constant, edge, reflect, and from opset 19 on wrap.
 func pad(c *build.Call, pads []int64, fill *build.Value) *build.Value {
-	x, mode := c.X(0), c.Text("mode", "constant")
+	x := c.X(0)
 	if len(pads) != 2*x.Rank() {
 		c.Wrong("there are %d pads for %d dimensions; want two for each", len(pads), x.Rank())
 	}
-	for axis := range x.Rank() {
-		before, behind, n := pads[axis], pads[axis+x.Rank()], x.Dims()[axis]
-		if limit := int64(1) << 31; before > limit || behind > limit || before < -limit || behind < -limit {
-			c.Wrong("pads are %v", pads)
-		}
-		switch {
-		case before == 0 && behind == 0:
-		case mode == "constant":
-			x = padAxis(c, x, axis, before, behind, fill)
-		default:
-			x = c.Take(x, axis, mirrored(c, mode, n, before, behind))
-		}
+	mode, ok := padModes[c.Text("mode", "constant")]
+	if !ok {
+		c.Refuse("mode %q is not supported; want constant, edge, reflect or wrap", c.Text("mode", ""))
 	}
-	return x
+	return padded(c, x, paired(pads), mode, fill)
 }
 
-// padAxis pads one axis with an element. Numbers below 0 drop elements. fill is a number or a tensor of one element.
-func padAxis(c *build.Call, x *build.Value, axis int, before, behind int64, fill *build.Value) *build.Value {
-	n := x.Dims()[axis]
-	from, to := max(-before, 0), n-max(-behind, 0)
-	if from > to {
-		from, to = min(from, n), min(from, n)
+// paired are the numbers before all axes and then those behind them as two numbers an axis.
+func paired(pads []int64) []int64 {
+	pairs := make([]int64, 0, len(pads))
+	for i := range len(pads) / 2 {
+		pairs = append(pairs, pads[i], pads[i+len(pads)/2])
 	}
-	x = c.Slice(x, axis, from, to)
-	edge := func(size int64) *build.Value {
-		dims := slices.Clone(x.Dims())
-		dims[axis] = size
-		if fill.Number != nil {
-			return c.Full(x.DType, *fill.Number, dims...)
-		}
-		return c.Expand(c.Cast(fill, x.DType), dims...)
-	}
-	list := []*build.Value{x}
-	if before > 0 {
-		list = slices.Insert(list, 0, edge(before))
-	}
-	if behind > 0 {
-		list = append(list, edge(behind))
-	}
-	return c.Concat(axis, list...)
+	return pairs
 }
 
-// mirrored are the indices of an axis of n elements that a padded one reads. In mode reflect the element at the end
-// is not repeated; pads may be longer than the axis.
-func mirrored(c *build.Call, mode string, n, before, behind int64) []int64 {
-	if n == 0 {
-		c.Wrong("mode %q has nothing to repeat", mode)
+// padded is x with two numbers of elements an axis, before and behind. fill is a number or a tensor of one element.
+func padded(c *build.Call, x *build.Value, pairs []int64, mode string, fill *build.Value) *build.Value {
+	if len(pairs) == 0 || slices.Max(pairs) == 0 && slices.Min(pairs) == 0 {
+		return x
 	}
-	size := max(n+before+behind, 0)
-	c.Room(size)
-	list := make([]int64, 0, size)
-	for i := -before; i < n+behind; i++ {
-		at := i
-		switch mode {
-		case "edge":
-			at = min(max(i, 0), n-1)
-		case "wrap":
-			at = ((i % n) + n) % n
-		case "reflect":
-			if period := 2 * (n - 1); period > 0 {
-				if at = ((i % period) + period) % period; at >= n {
-					at = period - at
-				}
-			} else {
-				at = 0
-			}
-		default:
-			c.Refuse("mode %q is not supported; want constant, edge, reflect or wrap", mode)
+	with := func(x *build.Value, v op.Value) *build.Value {
+		return c.Do(op.IDPad, build.With(op.PadPads, pairs, op.PadMode, mode, op.PadValue, v), x)
+	}
+	if fill.Number != nil {
+		return with(x, *fill.Number)
+	}
+	if fill.Data != nil {
+		known := c.Look(fill, "the value")
+		if whole, ok := known.Ints(); ok {
+			return with(x, build.Integer(whole[0]))
 		}
-		list = append(list, at)
+		return with(x, op.Value{Kind: op.Float, F: build.FloatsOf(known)[0]})
 	}
-	return list
+	inside := with(c.Full(dtype.Bool, op.Value{Kind: op.Bool, I: 1}, x.Dims()...), op.Value{Kind: op.Bool})
+	return c.Where(inside, with(x, op.Value{Kind: op.Int}), c.Cast(fill, x.DType))
+}
+
+// padAxis is padded for one axis and a number.
+func padAxis(c *build.Call, x *build.Value, axis int, before, behind int64, fill op.Value) *build.Value {
+	pairs := make([]int64, 2*x.Rank())
+	pairs[2*axis], pairs[2*axis+1] = before, behind
+	return padded(c, x, pairs, "constant", build.NumberOf(fill))
 }
 
 // centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end. Where a size is cut, the first
@@ -606,17 +580,13 @@ func centerCropPad(c *build.Call) []*build.Value {
 	if len(want) != len(axes) {
 		c.Wrong("the shape has %d dimensions; want %d", len(want), len(axes))
 	}
+	pairs := make([]int64, 2*x.Rank())
 	for i, a := range axes {
-		axis, n := int(a), x.Dims()[a]
-		if want[i] < n {
-			from := (n - want[i]) / 2
-			x = c.Slice(x, axis, from, from+max(want[i], 0))
-			continue
-		}
-		before := (want[i] - n) / 2
-		x = padAxis(c, x, axis, before, want[i]-n-before, build.Num(0))
+		n := x.Dims()[a]
+		before := (want[i] - n) / 2 // which division rounds towards 0
+		pairs[2*a], pairs[2*a+1] = before, max(want[i], 0)-n-before
 	}
-	return build.One(x)
+	return build.One(padded(c, x, pairs, "constant", build.Num(0)))
 }
 
 // depthToSpace moves channels into blocks of pixels. In mode DCR the place in the block is the slower part of the

@@ -164,60 +164,20 @@ func affineGrid(c *build.Call) []*build.Value {
 	return build.One(c.Do(op.IDAffineGrid, at, theta))
 }
 
-// col2im adds up blocks that overlap: what a transposed convolution does with a kernel of ones at one place each.
-// Operands: blocks [N, C * block, windows], the size of the image and that of the block. Result: [N, C, size...].
-// Elements that fall into the padding are added to a place behind the image, which is cut off.
+// col2im adds up blocks that overlap. Operands: blocks [N, C * block, windows], the size of the image and that of the block.
+// Result: [N, C, size...].
 func col2im(c *build.Call) []*build.Value {
 	x, size, kernel := c.X(0), c.Checked(c.Ints(1, "image_shape")), c.Checked(c.Ints(2, "block_shape"))
-	if x.Rank() != 3 || len(size) != len(kernel) || len(kernel) < 1 {
-		c.Wrong("the operand has %d dimensions, the image %d and the block %d", x.Rank(), len(size), len(kernel))
-	}
-	axes := len(kernel)
-	get := func(name string, n int, otherwise int64) []int64 {
+	axes := len(size)
+	with := func(name string, n int, otherwise int64) []int64 {
 		if list := c.List(name); len(list) == n {
 			return list
 		}
 		return slices.Repeat([]int64{otherwise}, n)
 	}
-	stride, dilation, pads := get("strides", axes, 1), get("dilations", axes, 1), get("pads", 2*axes, 0)
-	block := build.Product(kernel)
-	channels := x.Dims()[1] / max(block, 1)
-	// The place in the image of each element of each window; what is in the padding goes behind the image.
-	places, total := []int64{0}, int64(1)
-	ow, ok := int64(1), int64(1)
-	for i, n := range size {
-		out := (n+pads[i]+pads[i+axes]-dilation[i]*(kernel[i]-1)-1)/stride[i] + 1
-		if out < 1 {
-			c.Wrong("an axis has %d windows", out)
-		}
-		c.Room(out, ow, ok, kernel[i])
-		next := make([]int64, 0, out*ow*ok*kernel[i])
-		for b := range ok {
-			for k := range kernel[i] {
-				for a := range ow {
-					for o := range out {
-						before, at := places[b*ow+a], o*stride[i]+k*dilation[i]-pads[i]
-						if before < 0 || at < 0 || at >= n {
-							next = append(next, -1)
-						} else {
-							next = append(next, before*n+at)
-						}
-					}
-				}
-			}
-		}
-		places, ow, ok, total = next, ow*out, ok*kernel[i], total*n
-	}
-	for i, at := range places {
-		if at < 0 {
-			places[i] = total
-		}
-	}
-	lead := x.Dims()[0] * channels
-	flat := c.Reshape(x, lead, int64(len(places)))
-	sum := c.Do(op.IDIndexReduce, build.With(op.IndexReduceReduce, "add"),
-		c.Full(x.DType, build.Integer(0), lead, total+1), flat, c.Steps(lead, 0, 2), c.Vector(places...))
-	return build.One(c.Reshape(c.Slice(sum, 1, 0, total), append([]int64{x.Dims()[0], channels}, size...)...))
+	pads := with("pads", 2*axes, 0)
+	at := build.With(op.FoldSize, size, op.FoldKernelSize, kernel, op.FoldStride, with("strides", axes, 1), op.FoldPadding, paired(pads), op.FoldDilation, with("dilations", axes, 1))
+	return build.One(c.Do(op.IDFold, at, x))
 }
 
 // gridSample reads images at the places of a grid, from -1 to 1 on each axis. Operands: X [N, C, size...] and the

@@ -230,12 +230,11 @@ func convTranspose(c *build.Call) []*build.Value {
 		}
 	}
 	y := c.Do(op.IDConvTranspose, build.With(op.ConvTransposeStride, w.stride, op.ConvTransposePadding, w.paddings(), op.ConvTransposeOutputPadding, extra, op.ConvTransposeDilation, w.dilation, op.ConvTransposeGroups, group), x, weight)
+	pairs := make([]int64, 2*x.Rank())
 	for i, n := range crop {
-		if n > 0 {
-			y = padAxis(c, y, i+2, 0, n, build.Num(0))
-		}
+		pairs[2*i+5] = n
 	}
-	return build.One(channelBias(c, y, 2))
+	return build.One(channelBias(c, padded(c, y, pairs, "constant", build.Num(0)), 2))
 }
 
 // fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it
@@ -298,7 +297,7 @@ func causalConv(c *build.Call) []*build.Value {
 	if c.Has(3) {
 		x = c.Concat(2, c.Cast(c.X(3), x.DType), x)
 	} else {
-		x = padAxis(c, x, 2, k, 0, build.Num(0))
+		x = padAxis(c, x, 2, k, 0, build.Integer(0))
 	}
 	y := c.Do(op.IDConv, build.With(op.ConvGroups, x.Dims()[1]/max(weight.Dims()[1], 1)), x, weight)
 	y = channelBias(c, y, 2)

@@ -86,7 +86,7 @@ func byAxis(c *build.Call, x *build.Value, w windows, out []int64, fill op.Value
 			}
 		}
 		if slices.Contains(list, n) {
-			x = padAxis(c, x, axis, 0, 1, build.NumberOf(fill))
+			x = padAxis(c, x, axis, 0, 1, fill)
 		}
 		dims := slices.Insert(slices.Clone(x.Dims()), axis+1, w.kernel[i])
 		dims[axis] = out[i]
@@ -152,7 +152,7 @@ func placesOfMaxima(c *build.Call, x *build.Value, w windows, out []int64) *buil
 		}
 	}
 	lead := x.Dims()[:2]
-	lines := padAxis(c, c.Reshape(x, lead[0], lead[1], n), 2, 0, 1, build.NumberOf(lowest(x.DType)))
+	lines := padAxis(c, c.Reshape(x, lead[0], lead[1], n), 2, 0, 1, lowest(x.DType))
 	lines = c.Reshape(c.Take(lines, 2, flat), lead[0], lead[1], windows, size)
 	best := c.Do(op.IDArgmax, build.With(op.ArgmaxAxis, 3, op.ArgmaxKeepdim, false), lines)
 	which := c.Add(best, c.Mul(c.Steps(windows, 2, 3), build.Whole(size)))
@@ -227,9 +227,16 @@ func lp(c *build.Call, x *build.Value, reduce func(x *build.Value) *build.Value)
 	}
 }
 
-// lpPool is the p-norm of each window; the padding counts as 0.
+// lpPool is the p-norm of each window; the padding counts as 0. The row has no absolute values, and its mean the limits of averagePool.
 func lpPool(c *build.Call) []*build.Value {
-	x, w, out, _ := pool(c)
+	x, w, out, plain := pool(c)
+	for i, n := range w.behind {
+		plain = plain && n <= w.before[i]
+	}
+	if plain {
+		at := build.With(op.LpPoolNormType, float64(c.Int("p", 2)), op.LpPoolKernelSize, w.kernel, op.LpPoolStride, w.stride, op.LpPoolPadding, w.paddings())
+		return build.One(c.Do(op.IDLpPool, at, c.Unary(op.IDAbs, x)))
+	}
 	return build.One(lp(c, x, func(x *build.Value) *build.Value {
 		return byAxis(c, x, w, out, op.Value{Kind: op.Float}, func(v *build.Value, axis int64) *build.Value { return c.Sum(v, false, axis) })
 	}))
@@ -254,10 +261,9 @@ func maxUnpool(c *build.Call) []*build.Value {
 	if len(want) != x.Rank() {
 		c.Wrong("output_shape has %d dimensions; want %d", len(want), x.Rank())
 	}
+	pairs := make([]int64, 2*x.Rank())
 	for i, n := range want {
-		if n != least[i] {
-			y = padAxis(c, y, i, 0, n-least[i], build.Num(0))
-		}
+		pairs[2*i+1] = n - least[i]
 	}
-	return build.One(y)
+	return build.One(padded(c, y, pairs, "constant", build.Num(0)))
 }

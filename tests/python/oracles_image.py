@@ -287,6 +287,78 @@ SIZES: list[list[Any]] = [
     [[2], None, [2.0], None, "nearest", "asymmetric", "floor", -0.75, False, False, 0.0, True],
 ]
 
+
+def folded(x: Any, size: Any, kernel: Any, stride: Any = None, padding: Any = None, dilation: Any = None) -> Any:
+    """Window by window, element by element."""
+    axes = len(size)
+    stride, padding, dilation = stride or [1] * axes, padding or [0] * 2 * axes, dilation or [1] * axes
+    counts = [
+        (n + padding[2 * i] + padding[2 * i + 1] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1
+        for i, n in enumerate(size)
+    ]
+    y = np.zeros((len(x), x.shape[1] // int(np.prod(kernel)), *size))
+    x = x.reshape(*y.shape[:2], *kernel, *counts)
+    for k in np.ndindex(*kernel):
+        for w in np.ndindex(*counts):
+            where = [a * s + b * d - p for a, s, b, d, p in zip(w, stride, k, dilation, padding[::2])]
+            if all(0 <= i < n for i, n in zip(where, size)):
+                to: Any = (slice(None), slice(None), *where)
+                y[to] += x[(slice(None), slice(None), *k, *w)]
+    return y
+
+
+def powers_pooled(
+    x: Any,
+    p: float = 2.0,
+    kernel: Any = None,
+    stride: Any = None,
+    padding: Any = None,
+    ceil: bool = False,
+    last: bool = False,
+) -> Any:
+    """Window by window. What rounding up adds to the number of windows reaches beyond the image."""
+    x = in_front(x, last)
+    axes = x.ndim - 2
+    stride, padding = stride or kernel, padding or [0] * 2 * axes
+    room = [n + padding[2 * i] + padding[2 * i + 1] - kernel[i] for i, n in enumerate(x.shape[2:])]
+    counts = [(r + (s - 1 if ceil else 0)) // s + 1 for r, s in zip(room, stride)]
+    y = np.zeros((*x.shape[:2], *counts))
+    for w in np.ndindex(*counts):
+        to: Any = (slice(None), slice(None), *w)
+        inside: Any = tuple(
+            slice(max(a * s - b, 0), a * s - b + k) for a, s, b, k in zip(w, stride, padding[::2], kernel)
+        )
+        window = x[(slice(None), slice(None), *inside)]
+        spatial = tuple(range(2, 2 + axes))
+        y[to] = window.max(spatial) if p == np.inf else (window**p).sum(spatial) ** (1 / p)
+    return back(y, last)
+
+
+def moved_in_time(x: Any, frames: int = 1, ratio: float = 0.25, last: bool = False) -> Any:
+    x = in_front(x, last)
+    y = np.zeros_like(x)
+    channels = x.shape[1]
+    first, second = int(channels * ratio), int(channels * 2 * ratio)
+    for i in range(len(x)):
+        if i % frames:
+            y[i, :first] = x[i - 1, :first]
+        if (i + 1) % frames:
+            y[i, first:second] = x[i + 1, first:second]
+        y[i, second:] = x[i, second:]
+    return back(y, last)
+
+
+FOLDS = {
+    (2, 12, 12): [
+        [[4, 5], [2, 2]],
+        [[3, 10], [1, 4], [1, 2], None, None],
+        [[11, 5], [2, 2], [3, 2], [1, 2, 0, 1], [3, 1]],
+    ],
+    (2, 6, 8): [[[10, 8], [3, 2], [2, 3], [1, 0, 1, 0], [2, 3]], [[3, 3, 1], [2, 3, 1], None, [0, 0, 1, 0, 0, 1]]],
+    (1, 8, 1): [[[7], [4], [9], None, [2]], [[4], [4], [2]], [[11], [2], [5], [0, 1], [11]]],
+    (1, 70, 5): [[[74], [70]], [[210], [70], [3], [10, 1], [3]], [[70], [70], None, [2, 2]]],
+}
+
 SAMPLES = [
     [],
     ["bilinear", "border", False],
@@ -313,6 +385,16 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "local_response_norm": (
         response, lambda: [floats(2, 5, 3, 2)], [[], [3, 0.5, 0.75, 2.0], [4, 1.0, 0.5, 1.0, -1], [4, 0.5, 0.75, 1.0, 1, True], [20, 0.5]]
     ),
+    **{
+        f"fold/{i}" if i else "fold": (folded, lambda shape=shape: [floats(*shape)], settings)
+        for i, (shape, settings) in enumerate(FOLDS.items())
+    },
+    "lp_pool": (
+        powers_pooled, lambda: [abs(floats(2, 3, 5, 4)) + 0.1],
+        [[2.0, [2, 2]], [1.5, [2, 3], [1, 2], [1, 1, 1, 1]], [3.0, [2, 2], [2, 1], None, False, True], [-2.0, [3, 2], [2, 2]], [np.inf, [2, 3], [1, 1]]],
+    ),
+    "lp_pool/1": (powers_pooled, lambda: [floats(2, 3, 7)], [[2.0, [3], [2], [1, 1]], [4.0, [2], None, None]]),
+    "temporal_shift": (moved_in_time, lambda: [floats(4, 5, 2, 8)], [[], [2], [4, 0.4], [2, 0.26, True], [2, 0.01], [1, 0.3]]),
     "roi_align": (
         aligned_regions,
         lambda: [floats(2, 3, 5, 6), np.array([[0.3, 0.7, 4.1, 3.9], [-2.2, 1.1, 7.3, 6.2]]) + rng.uniform(0, 0.1, (2, 4)), np.array([1, 0])],

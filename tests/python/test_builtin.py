@@ -157,6 +157,8 @@ FITTING: dict[str, Callable[[], list[Any]]] = {
     "attention": lambda: [image(1, 2, 3), image(1, 4, 3), image(1, 4, 3), None, 0.5, False, -1.0],
     "lstm": lambda: [image(2, 1, 8), image(2, 8), image(1, 2), image(1, 2), False],
     "gru": lambda: [image(2, 1, 6), image(2, 6), image(1, 2), None, False, False],
+    "pad": lambda: [image(2, 3), [1, 0, 2, -1], "reflect", 1.5],
+    "unfold": lambda: [image(1, 2, 3, 3), [2, 2], None, [1, 0, 0, 1], None],
     "spread": lambda: [image(2, 3), [4, 3], [0], [1], [3], None],
     "conv": lambda: [image(1, 1, 3, 3), image(2, 1, 2, 2), None, None, [1, 1], 1, False],
     "conv_integer": lambda: [octets(1, 1, 3, 3), octets(2, 1, 2, 2), None, None, [1, 1, 0, 0], None, 1, False],
@@ -204,7 +206,8 @@ def test_both_ways_answer_alike(name: str) -> None:
         assert short == long, given
         ran += not isinstance(short[0], type)
         del given
-    assert ran or name in ("index_put", "index_reduce"), "no call was possible"  # those only write into tensors
+    # Those only write into tensors, or want a value without axes.
+    assert ran or name in ("index_put", "index_reduce", "index_fill"), "no call was possible"
     assert handles() <= before
 
 

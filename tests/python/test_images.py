@@ -10,6 +10,7 @@ import pytest
 import paddle_mps as paddle
 import paddle_mps.nn.functional as F
 from paddle_mps._calls import _operators as ops
+from paddle_mps.selftest.oracle import padded
 
 PLACES = ["cpu", "mps:0"]
 
@@ -71,3 +72,56 @@ def test_a_channel_of_nan_stays_where_it_is() -> None:
     for mode in ("bilinear", "bicubic"):
         y = F.interpolate(paddle.to_tensor(x), size=[16, 2], mode=mode, antialias=True)
         assert np.isnan(y.numpy()[0, 0, 0]).all() and not np.isnan(y.numpy()[0, 0, 3:]).any()
+
+
+MODES = ["constant", "reflect", "replicate", "circular"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "pads", [[1, 2, 0, 2], [-1, 2, 2, -2], [0, -3, -1, 0], [0, 0, 0, 0], [9, 30, 17, 4], [0, 3000, 1, 0]]
+)
+def test_gradients_of_pads(pads: list[int], mode: str, place: Any) -> None:
+    """An element has the sum of the gradients of those that read it."""
+    x = np.arange(1, 13, dtype=np.float32).reshape(4, 3)
+    y = paddle.to_tensor(x, stop_gradient=False, place=place)
+    made = ops.pad(y, pads, mode, 0)
+    read = padded(x, pads, mode, 0).astype(int)
+    np.testing.assert_array_equal(made.numpy(), read)
+    slope = np.random.default_rng(1).integers(-8, 8, read.shape).astype(np.float32)
+    made.backward(paddle.to_tensor(slope, place=place))
+    want = np.bincount(read.ravel(), slope.ravel(), 13)[1:].reshape(4, 3)
+    np.testing.assert_array_equal(y.grad.numpy(), want)
+
+
+@pytest.mark.parametrize("mode", MODES[1:])
+def test_long_axes_are_padded_by_computed_places(mode: str, place: Any) -> None:
+    x = np.arange(1, 2001, dtype=np.float32).reshape(1, 2000)
+    y = paddle.to_tensor(x, stop_gradient=False, place=place)
+    ops.pad(y, [0, 0, 700, 5000], mode, 0).sum().backward()
+    want = np.bincount(padded(x, [0, 0, 700, 5000], mode, 0).astype(int).ravel(), None, 2001)[1:]
+    np.testing.assert_array_equal(y.grad.numpy()[0], want)
+
+
+@pytest.mark.parametrize(
+    ("pads", "mode", "message"),
+    [
+        ([1, 1], "constant", "two numbers an axis"),
+        ([1, 1, 1, 1], "edge", "mode is 'edge'"),
+        ([0, 0, -2, -2], "constant", "axis 1 of 3 elements"),
+        ([0, 0, 2**50, 0], "constant", "axis 1 of 3 elements"),
+    ],
+)
+def test_pads_that_do_not_fit(pads: list[int], mode: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ops.pad(paddle.ones([4, 3]), pads, mode, 0)
+    with pytest.raises(ValueError, match="no elements"):
+        ops.pad(paddle.ones([0]), [1, 1], "reflect", 0)
+
+
+def test_complex_numbers_are_padded_with_others() -> None:
+    x = np.array([[[1 + 2j, 3j]]], np.complex64)
+    cases: list[tuple[list[int], Any]] = [([1, 2], 1 + 3j), ([1, -1], 2j), ([0, 1], 2.5)]
+    for pads, value in cases:
+        got = F.pad(paddle.to_tensor(x), pads, value=value)
+        np.testing.assert_array_equal(got.numpy(), padded(x, [0, 0, 0, 0, *pads], "constant", value))

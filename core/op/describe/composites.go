@@ -43,6 +43,7 @@ const (
 	relativeDoc  = "the tolerance, times |y|"
 	absoluteDoc  = "the tolerance that is added to it"
 	equalNaNDoc  = "whether two nan are close"
+	putDoc       = "'assign', of values for one place the last, or how they are joined with what is there"
 	diagonalDoc  = "how far the diagonal is above the main one"
 	spacingDoc   = "the distance of neighbours, where it is no operand"
 )
@@ -153,6 +154,16 @@ func describedCompositesIndex() []Description {
 		{Name: "median_without_nan", Attrs: []string{"the axis, which stays with 1 element", "whether the smaller of two middle elements counts"}, Doc: "The middle of the elements along an axis that are not nan, and its place, -1 where there are none."},
 		{Name: "kthvalue", Attrs: []string{"which, from 1", "the axis, which stays with 1 element"}, Doc: "The k-th smallest element along an axis, and its place."},
 		{Name: "embedding_rows", Doc: "The rows of weight that ids name, of shape [shape of ids, features]."},
+		{Name: "put_along_axis", Attrs: []string{"the axis", putDoc + ", one after the other: 'add', 'multiply', 'mean', 'minimum', 'maximum'", "whether the elements of x count"}, Doc: "x with values where indices say along an axis, each at its own place on the others; indices and values broadcast."},
+		{Name: "scatter", Attrs: []string{"false: what the slices were does not count, and those of updates for one place are added up"}, Doc: "x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins."},
+		{Name: "scatter_nd", Attrs: []string{putDoc + ", one after the other: 'add', 'multiply', 'mean', 'minimum', 'maximum'"}, Doc: "x with updates in the slices x[index[..., 0], index[..., 1], ...]."},
+		{Name: "gather_nd", Attrs: []string{"how many axes of x and index are the same, batches"}, Doc: "The slices x[index[..., 0], index[..., 1], ...], within each batch."},
+		{Name: "quantile", Attrs: []string{"shares from 0 to 1, of which several make a first axis; 0.5 where it is left out", "the axis, which stays with 1 element", "what is taken between two elements: 'linear', 'lower', 'higher', 'nearest' or 'midpoint'"}, Doc: "The elements below which shares q of the others along an axis lie; nan if any element is."},
+		{Name: "searchsorted", Attrs: []string{"whether behind elements that are equal"}, Doc: "Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end."},
+		{Name: "isin", Attrs: []string{"whether it is not among them"}, Doc: "Whether each element of x is among those of test_x; a nan is not."},
+		{Name: "mode", Attrs: []string{"the axis, which stays with 1 element"}, Doc: "The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing."},
+		{Name: "masked_fill", Doc: "x with value, which may be a number, where mask holds."},
+		{Name: "masked_scatter", Doc: "x with the elements of value, in row-major order, where mask holds."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

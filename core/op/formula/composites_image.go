@@ -73,6 +73,25 @@ var imageFormulas = []composite{
 			x / pow(near * alpha + k, beta)`,
 	},
 	{
+		id: 428, kind: op.Composed, accepts: dtype.Numbers, infer: op.Rules{rows.Same, rows.Folded}, python: functionByHand,
+		gradient: `unfold(dy, kernel_size, stride, padding, dilation)`,
+		formula: `fold(x, size=ints, kernel_size=ints, stride=ints, padding=ints, dilation=ints) =
+			folded(x, size, kernel_size, stride, padding, dilation)`,
+	},
+	{
+		// Without absolute values, as in Paddle. The mean counts what windows have within the padding alone; its factor is all of a window.
+		id: 429, kind: op.Composed, python: functionByHand,
+		formula: `lp_pool(x, norm_type=2.0, kernel_size=ints, stride=ints, padding=ints, ceil_mode=false, channels_last=false) =
+			means = avg_pool(pow(x, norm_type), kernel_size, stride, padding, ceil_mode, false, false, channels_last)
+			norm_type == inf ? max_pool(x, kernel_size, stride, padding, ceil_mode, false, channels_last) :
+				pow(means * product(kernel_size), 1 / norm_type)`,
+	},
+	{
+		id: 430, kind: op.Composed, accepts: dtype.Movable, narrow: true, infer: op.Rules{rows.Same, shiftedFrames}, python: functionByHand,
+		formula: `temporal_shift(x, seg_num=1, shift_ratio=0.25, channels_last=false) =
+			shifted(x, seg_num, shift_ratio, channels_last)`,
+	},
+	{
 		// A point between elements is the mean of the four around it, by its distances; with mode max the largest of them by these
 		// weights, as in onnxruntime.
 		id: 533, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, regionBins}, python: op.Python{Internal: true},

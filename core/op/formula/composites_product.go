@@ -113,7 +113,7 @@ var productFormulas = []composite{
 	},
 	{
 		// The elements of x that indices name along an axis, each at its own place on the others.
-		id: 407, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		id: 407, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `take_along_axis(x, indices, axis=0) = pick(x, indices, axis)`,
 	},
 	{

@@ -22,7 +22,8 @@ import (
 //
 // In front of the first = stand the operands, then the attributes with their defaults, which say their types: true is a bool,
 // 1 an int, 1.0 a float, "mean" a string. One that may be left out has the name of its type instead: ints, floats, float or dtype; scalar is of one that is an int or a float as it was given, and not left out. An operand with a question mark may be left out,
-// too, and one with three dots, the last, stands for any number of them. The lines behind it give names to values, which are computed where they are first used; the others are computed one after
+// too; value=number is an operand that may be a number, and one with three dots, the last, stands for any number of them. The lines behind
+// it give names to values, which are computed where they are first used; the others are computed one after
 // the other: checks, and at last the result.
 //
 //	f(x, 1, axis=0)         a call of the row f: its operands, then its attributes by place or by name; none leaves one out
@@ -137,7 +138,11 @@ func (p *formulaParser) signature(f *formula) {
 		case p.takes("?"):
 			f.in = append(f.in, op.Input{Name: word, Optional: true})
 		case p.takes("="):
-			f.attrs = append(f.attrs, attrOf(word, p.expression()))
+			if e := p.expression(); e.kind == isName && e.text == "number" {
+				f.in = append(f.in, op.Input{Name: word, Scalar: true})
+			} else {
+				f.attrs = append(f.attrs, attrOf(word, e))
+			}
 		default:
 			f.in = append(f.in, op.Input{Name: word})
 		}

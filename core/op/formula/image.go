@@ -453,3 +453,43 @@ func between(c *op.Calls, v op.Var, axis, from, to int64) op.Var {
 	one := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
 	return c.Do(op.IDSlice, op.Attrs{one(axis), one(from), one(to), one(1)}, v)
 }
+
+// shiftedFrames is the rule of temporal_shift.
+func shiftedFrames(c *op.Inference) error {
+	s, n, ratio := c.In[0].Shape, c.Attr("seg_num").I, c.Attr("shift_ratio").F
+	if s.Rank != 4 || n < 1 || !shape.IsSymbol(s.Dims[0]) && s.Dims[0]%n != 0 || !(ratio > 0 && ratio < 0.5) {
+		return status.Errorf(status.Invalid, "[%s] x has shape %s, seg_num is %d and shift_ratio %g; want 4 axes, a divisor of the first, and a ratio between 0 and 0.5", c.Row.Name, &s, n, ratio)
+	}
+	c.Out[0].Shape = s
+	return nil
+}
+
+// shiftFrames computes temporal_shift: the first channels come from the frame before, the next ones from the frame behind.
+func shiftFrames(e *evaluation, args []quantity) quantity {
+	s, n, ratio := e.Shape(args[0].v), args[1].value.I, args[2].value.Float64()
+	axis := 1
+	if args[3].value.I != 0 {
+		axis = 3
+	}
+	channels := s.Dims[axis]
+	l := shape.Layout{Shape: s}
+	l.Insert(0)
+	l.Dims[0], l.Dims[1] = s.Dims[0]/n, n
+	frames := e.Reshape(args[0].v, &l.Shape)
+	ends := [...]int64{0, int64(float64(channels) * ratio), int64(float64(channels*2) * ratio), channels}
+	var list []op.Var
+	for i, steps := range [...]int64{1, -1, 0} {
+		if ends[i] == ends[i+1] {
+			continue
+		}
+		part := between(e.Calls, frames, int64(axis+1), ends[i], ends[i+1])
+		if steps != 0 {
+			part = e.Do(op.IDPad, op.Attrs{op.PadPads: {Kind: op.Ints, Ints: []int64{0, 0, steps, -steps, 0, 0, 0, 0, 0, 0}}}, part)
+		}
+		list = append(list, part)
+	}
+	if len(list) > 1 {
+		frames = e.Do(op.IDConcat, op.Attrs{{Kind: op.Int, I: int64(axis + 1)}}, list...)
+	}
+	return quantity{v: e.Reshape(frames, &s)}
+}

@@ -233,13 +233,25 @@ var assembleRows = []op.Row{
 		},
 	},
 	{
+		ID: 426, Name: "pad", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradPad}, Accepts: moved, Infer: op.Rules{Same, padded}, Lower: lowerPad, Python: op.Python{Module: "nn.functional", ByHand: true},
+		Attrs: []op.Attr{
+			{Name: "pads", Type: op.IntsAttr, Needed: true, Sizes: op.AsDims, Doc: "how many elements are added before and behind each axis, two numbers an axis; numbers below 0 drop elements"},
+			{Name: "mode", Type: op.StringAttr, Default: op.Value{Kind: op.String, Ref: "constant"}, Doc: "what is added: 'constant', a value; 'reflect', what lies on the other side of the element at the end; 'replicate', that element; 'circular', what lies at the other end"},
+			{Name: "value", Type: op.ScalarAttr, Default: op.Value{Kind: op.Float}, Doc: "for mode 'constant'"},
+		},
+	},
+	{
+		ID: 427, Name: "unfold", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradUnfold}, Accepts: moved, Infer: op.Rules{Same, unfolded}, Lower: lowerUnfold, Python: op.Python{Module: "nn.functional", ByHand: true},
+		Attrs: []op.Attr{kernelSize, strides, paddings, dilations},
+	},
+	{
 		ID: 163, Name: "flip", Kind: op.View, Fresh: true, In: x, Grad: op.Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntsAttr, Needed: true, Doc: "the axes that are reversed"}},
 	},
 }
 
 // Reading and writing through index tensors. index and index_put have kernels; gather is index with its axis in
-// front. Indices below 0 count from the end, and those out of range fail when the call runs. nonzero alone has
+// front, index_add and index_fill write in this way. Indices below 0 count from the end, and those out of range fail when the call runs. nonzero alone has
 // a result whose size only the elements say.
 var indexRows = []op.Row{
 	{
@@ -255,6 +267,14 @@ var indexRows = []op.Row{
 	{
 		ID: 190, Name: "index_reduce", Kind: op.Index, In: []op.Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: op.Position}}, Grad: op.Grad{Rule: gradIndexReduce, ReadsOf: readsOfIndexReduce}, Parts: partsAdded, Accepts: bitExact, Infer: op.Rules{scattered, LikeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
 		Attrs: []op.Attr{{Name: "reduce", Type: op.StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
+	},
+	{
+		ID: 483, Name: "index_add", Kind: op.Index, In: []op.Input{{Name: "x"}, {Name: "index", Domain: op.Position}, {Name: "value"}}, Grad: op.Grad{Rule: gradIndexAdd, Reads: op.ReadsY}, Accepts: bitExact, Infer: op.Rules{writtenAlong, LikeInput, addedAlong}, Updates: true, Lower: lowerIndexAdd, Python: byHand,
+		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis that index counts along"}},
+	},
+	{
+		ID: 484, Name: "index_fill", Kind: op.Index, In: []op.Input{{Name: "x"}, {Name: "index", Domain: op.Position}, {Name: "value"}}, Grad: op.Grad{Rule: gradIndexFill, Reads: op.ReadsY}, Accepts: moved, Infer: op.Rules{writtenAlong, LikeInput, filledAlong}, Updates: true, Lower: lowerIndexFill, Python: byHand,
+		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis that index counts along"}},
 	},
 	{
 		ID: 183, Name: "nonzero", Kind: op.Index, In: x, Accepts: bitExact, Infer: op.Rules{toInt64, nonzeroBound}, Counted: true, Counter: op.IDCountNonzero, Python: byHand, ONNX: "NonZero-13",

@@ -481,11 +481,14 @@ func gradGather(g *op.Gradient) {
 	if axis < 0 {
 		axis += int64(s.Rank)
 	}
-	where := g.Shape(index)
-	if where.Rank == 2 { // [n, 1]
-		where = shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{where.Dims[0]}}
-		index = g.Reshape(index, &where)
+	if where := g.Shape(index); where.Rank == 2 { // [n, 1]
+		index = g.Reshape(index, &shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{where.Dims[0]}})
 	}
+	g.Set(0, addAlong(g, &s, g.Dy[0], index, axis))
+}
+
+// addAlong adds dy to zeros of a shape where index, which has one axis or none, says along an axis.
+func addAlong(g *op.Gradient, s *shape.Shape, dy, index op.Var, axis int64) op.Var {
 	front, back := make([]int64, 0, s.Rank), make([]int64, s.Rank)
 	front = append(front, axis)
 	for i := range int64(s.Rank) {
@@ -493,19 +496,18 @@ func gradGather(g *op.Gradient) {
 			front = append(front, i)
 		}
 	}
-	moved := s
+	moved := *s
 	for i, a := range front {
 		moved.Dims[i], back[a] = s.Dims[a], int64(i)
 	}
-	dy := g.Dy[0]
-	if where.Rank == 1 && axis > 0 {
+	if where := g.Shape(index); where.Rank == 1 && axis > 0 {
 		dy = g.Do(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: front}}, dy)
 	}
 	dx := indexAdd(g, zeros(g, &moved, dtypeOf(g, dy)), dy, []op.Var{index})
 	if axis > 0 {
 		dx = g.Do(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: back}}, dx)
 	}
-	g.Set(0, dx)
+	return dx
 }
 
 // gradIndexPut: what was replaced has no gradient, and the value has that of where it was put. Of several for one place
@@ -518,11 +520,15 @@ func gradIndexPut(g *op.Gradient) {
 	if !g.Wants[1] {
 		return
 	}
-	indices := g.In[2:]
-	found := read(g, g.Dy[0], indices)
-	s, places := g.Shape(found), g.Shape(g.In[0])
+	g.Set(1, lastPut(g, g.Dy[0], g.In[2:]))
+}
+
+// lastPut is dy where indices lead, but 0 for all that were put to one place before another.
+func lastPut(g *op.Gradient, dy op.Var, indices []op.Var) op.Var {
+	found := read(g, dy, indices)
+	s, places := g.Shape(found), g.Shape(dy)
 	if g.Err != nil {
-		return
+		return op.NoVar
 	}
 	rest := places.Rank - len(indices)
 	places.Rank -= rest
@@ -537,7 +543,38 @@ func gradIndexPut(g *op.Gradient) {
 	mine = g.Reshape(mine, &numbers)
 	put := g.Do(op.IDIndexPut, nil, append([]op.Var{zeros(g, &places, dtype.Int64), mine}, indices...)...)
 	last := g.Do(op.IDEqual, nil, read(g, put, indices), mine)
-	g.Set(1, g.Where(g.Reshape(last, &s), found, g.Zero()))
+	return g.Where(g.Reshape(last, &s), found, g.Zero())
+}
+
+// gradIndexAdd: dy, and the slices of it that index names.
+func gradIndexAdd(g *op.Gradient) {
+	g.Set(0, g.Dy[0])
+	if g.Wants[2] {
+		g.Set(2, g.Do(op.IDGather, op.Attrs{op.GatherAxis: g.Attrs[op.IndexAddAxis]}, g.Dy[0], g.In[1]))
+	}
+}
+
+// gradIndexFill is gradIndexPut with the axis in front.
+func gradIndexFill(g *op.Gradient) {
+	dy := g.Dy[0]
+	if g.Wants[0] {
+		nothing := zeros(g, &shape.Shape{}, dtypeOf(g, dy))
+		g.Set(0, g.Do(op.IDIndexFill, g.Attrs, dy, g.In[1], nothing))
+	}
+	if g.Wants[2] {
+		s := g.Shape(dy)
+		axis := g.Attrs[op.IndexFillAxis].I
+		if axis < 0 {
+			axis += int64(s.Rank)
+		}
+		front := []int64{axis}
+		for i := range int64(s.Rank) {
+			if i != axis {
+				front = append(front, i)
+			}
+		}
+		g.Set(2, lastPut(g, g.Do(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: front}}, dy), g.In[1:2]))
+	}
 }
 
 // read is index.

@@ -275,6 +275,41 @@ func stacked(c *op.Inference) error {
 	return nil
 }
 
+// PadModes are what pad adds.
+var PadModes = []string{"constant", "reflect", "replicate", "circular"}
+
+// farthest bounds single pads, so that sums of them are numbers too.
+const farthest = 1 << 48
+
+// padded is the rule of pad.
+func padded(c *op.Inference) error {
+	pads, mode := c.Attr("pads").Ints, c.Attr("mode").Str()
+	s := c.In[0].Shape
+	if len(pads) != 2*s.Rank {
+		return status.Errorf(status.Invalid, "[%s] pads has %d numbers and x %d axes; want two numbers an axis", c.Row.Name, len(pads), s.Rank)
+	}
+	if !slices.Contains(PadModes, mode) {
+		return status.Errorf(status.Invalid, "[%s] mode is '%s'; want one of %v", c.Row.Name, mode, PadModes)
+	}
+	for i, n := range s.Slice() {
+		before, behind := c.SizeOf(pads[2*i]), c.SizeOf(pads[2*i+1])
+		open := shape.IsSymbol(n) || before != pads[2*i] || behind != pads[2*i+1]
+		switch {
+		case before == 0 && behind == 0:
+		case n == 0 && mode != "constant":
+			return status.Errorf(status.Invalid, "[%s] axis %d has no elements, of which mode '%s' could add some", c.Row.Name, i, mode)
+		case open:
+			s.Dims[i] = c.Unknown()
+		case max(before, behind) > farthest || min(before, behind) < -farthest || n+before+behind < 0:
+			return status.Errorf(status.Invalid, "[%s] pads are %d and %d on axis %d of %d elements; want a result of 0 or more, and of what memory can hold", c.Row.Name, before, behind, i, n)
+		default:
+			s.Dims[i] = n + before + behind
+		}
+	}
+	c.Out[0].Shape = s
+	return nil
+}
+
 // spread is the rule of the row: a shape of which slice would make that of x.
 func spread(c *op.Inference) error {
 	into := shape.Shape{Rank: len(c.Attr("shape").Ints)}
@@ -405,6 +440,38 @@ func replaced(c *op.Inference) error {
 		return status.Errorf(status.Invalid, "[%s] the value has shape %s and the indexed part %s; want it to broadcast", c.Row.Name, &c.In[1].Shape, &want)
 	}
 	return nil
+}
+
+// alongOne finds the axis of a row that a line of indices counts along, and returns the shape of the slices that it names.
+func alongOne(c *op.Inference) (shape.Shape, error) {
+	s, index := c.In[0].Shape, &c.In[1].Shape
+	if s.Rank == 0 || index.Rank != 1 {
+		return s, status.Errorf(status.Invalid, "[%s] x has shape %s and index %s; want x of 1 dimension or more and index of 1", c.Row.Name, &s, index)
+	}
+	axis, err := shape.Axis(c.Row.Name, c.Attr("axis").I, s.Rank)
+	if err != nil {
+		return s, status.Errorf(status.Index, "%s", err)
+	}
+	c.Axes, s.Dims[axis] = 1<<axis, index.Dims[0]
+	return s, nil
+}
+
+// addedAlong is the rule of index_add.
+func addedAlong(c *op.Inference) error {
+	want, err := alongOne(c)
+	if given := &c.In[2].Shape; err == nil && op.Unlike(given, &want) {
+		err = status.Errorf(status.Invalid, "[%s] the value has shape %s; want %s", c.Row.Name, given, &want)
+	}
+	return err
+}
+
+// filledAlong is the rule of index_fill.
+func filledAlong(c *op.Inference) error {
+	_, err := alongOne(c)
+	if given := &c.In[2].Shape; err == nil && given.Rank != 0 {
+		err = status.Errorf(status.Invalid, "[%s] the value has shape %s; want no axes", c.Row.Name, given)
+	}
+	return err
 }
 
 // folding checks how index_reduce joins an element with what is there.

@@ -9,14 +9,13 @@ import numpy as np
 
 from .._arrays._array import reshaped
 from .._arrays._creation import filled, value_of
-from .._arrays._indexing import basic, fill, put_into
-from .._calls import _operators
-from .._calls._tracing import active
+from .._arrays._indexing import put_into
+from .._calls import _complex, _operators
 from .._core import _dtype
 from .._core._caller import axes_text, called
 from .._core._convert import index, numeric, one_number, tensor, whole
 from .._core._errors import UnsupportedError, errors_of
-from .._core._objects import Tensor, from_array, meta
+from .._core._objects import Tensor, meta
 from .._maths._arithmetic import cast
 
 if TYPE_CHECKING:
@@ -107,25 +106,40 @@ def pad(
         TypeError: pad is no list of ints.
         ValueError: pad has a wrong length or a wrong number.
     """
-    shape = meta(tensor(x, "pad", "x")).shape
+    m = meta(tensor(x, "pad", "x"))
+    shape = m.shape
     if mode not in MODES:
         raise AssertionError(f"[{called('pad')}] mode is {mode!r}; want one of {', '.join(MODES)}")
     if not isinstance(pad, (list, tuple, Tensor, np.ndarray)):
         raise TypeError(f"[{called('pad')}] pad is {pad!r}; want a list of ints")
     amounts = list(whole("pad", pad))
     pairs = padded_axes(shape, amounts, mode, data_format, pad_from_left_axis)
-    items = [slice(max(-before, 0), n + min(behind, 0)) for n, (before, behind) in zip(shape, pairs)]
-    inner = basic(x, items) if min(amounts, default=0) < 0 else x
-    if any(n + before + behind < 0 for n, (before, behind) in zip(shape, pairs)):
-        raise ValueError(f"[{called('pad')}] pad {amounts} cuts more than there is of shape {list(shape)}")
-    pairs = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
-    if mode == "constant":
-        return surrounded(inner, pairs, numeric("pad", "value", value_of(value)))
-    result = inner
-    for axis, (before, behind) in enumerate(pairs):
-        if before or behind:
-            result = continued(result, axis, before, behind, mode)
-    return _operators.assign(inner) if result is inner else result
+    for n, (before, behind) in zip(shape, pairs):
+        if mode == "reflect" and max(before, behind) >= max(n, 1):
+            raise ValueError(
+                f"[{called('pad')}] {before} and {behind} elements of an axis of {n}; want fewer than it has"
+            )
+    number = numeric("pad", "value", value_of(value))
+    pads = [n for pair in pairs for n in pair]
+    if isinstance(number, _complex.NUMBERS):
+        if m.dtype.is_complex and mode == "constant":
+            return complex_pad(x, pads, complex(number))
+        number = number.real
+    return _operators.pad(x, pads, mode, number)
+
+
+def complex_pad(x: Tensor, pads: list[int], value: complex) -> Tensor:
+    """`pad` with a complex number, which attributes of rows are not: edges are joined."""
+    m = meta(x)
+    made = _operators.pad(x, [min(n, 0) for n in pads], "constant", 0)
+    for axis in range(len(m.shape)):
+        shape = list(meta(made).shape)
+        edges = [
+            filled((*shape[:axis], max(n, 0), *shape[axis + 1 :]), value, m.dtype, m.place)
+            for n in pads[2 * axis : 2 * axis + 2]
+        ]
+        made = _operators.concat([edges[0], made, edges[1]], axis)
+    return made
 
 
 def padded_axes(
@@ -159,26 +173,6 @@ def refuse_cuts(amounts: Sequence[int]) -> None:
         raise ValueError(f"[{called('pad')}] pad is {list(amounts)}; want numbers from 0")
 
 
-def surrounded(x: Tensor, pairs: Sequence[tuple[int, int]], value: Scalar) -> Tensor:
-    """A tensor of one value with x in the middle.
-
-    In a function that is traced it is joined of parts: a graph says that for all sizes, and its gradient too.
-    """
-    m = meta(x)
-    if active():
-        made = x
-        for axis, ends in enumerate(pairs):
-            if any(ends):
-                shape = list(meta(made).shape)
-                edges = [filled((*shape[:axis], n, *shape[axis + 1 :]), value, m.dtype, m.place) for n in ends]
-                made = _operators.concat([edges[0], made, edges[1]], axis)
-        return _operators.assign(x) if made is x else made
-    made = filled(tuple(n + sum(ends) for n, ends in zip(m.shape, pairs)), value, m.dtype, m.place)
-    middle = [slice(b, b + n) for n, (b, _) in zip(m.shape, pairs)]
-    fill(basic(made, middle), x)
-    return made
-
-
 def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:
     """A part of an axis, as a view."""
     return _operators.slice(x, [axis], [start], [end], [1])
@@ -187,19 +181,6 @@ def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:
 def step_of(x: Tensor, i: int) -> Tensor:
     """x[i], as a view."""
     return _operators.squeeze(between(x, 0, i, i + 1), 0)
-
-
-def continued(x: Tensor, axis: int, before: int, behind: int, mode: str) -> Tensor:
-    """x with its own elements before and behind an axis."""
-    n = meta(x).shape[axis]
-    if n == 0 or (mode == "reflect" and max(before, behind) >= n):
-        raise ValueError(f"[{called('pad')}] {before} and {behind} elements of an axis of {n}; want fewer than it has")
-    places = np.arange(-before, n + behind)
-    if mode == "circular":
-        places %= n
-    elif mode == "reflect":
-        places = n - 1 - np.abs(n - 1 - np.abs(places))
-    return _operators.gather(x, from_array(places.clip(0, n - 1), meta(x).place), axis)
 
 
 def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:

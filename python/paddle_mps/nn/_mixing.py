@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .._arrays._array import concat, reshaped
-from .._arrays._creation import filled
+from .._arrays._array import reshaped
 from .._calls import _operators
 from .._calls._precision import rounded, working
 from .._core import _dtype
@@ -12,7 +11,6 @@ from .._core._objects import Tensor, meta
 from .._maths._elementwise import alike, of_floats
 from .._randomness._sampling import uniforms
 from ._attention import counted
-from ._layout import between
 
 __all__ = ["bilinear", "gumbel_softmax", "temporal_shift"]
 
@@ -56,30 +54,7 @@ def temporal_shift(
     """
     if data_format not in ("NCHW", "NHWC"):
         raise ValueError(f"[temporal_shift] data_format is {data_format!r}; want 'NCHW' or 'NHWC'")
-    shape = meta(of_floats(x, "temporal_shift")).shape
-    if len(shape) != 4 or seg_num < 1 or shape[0] % seg_num or not 0 < shift_ratio < 0.5:
-        raise ValueError(
-            f"[temporal_shift] x has shape {list(shape)}, seg_num is {seg_num} and shift_ratio {shift_ratio}; "
-            "want 4 axes, a divisor of the first, and a ratio between 0 and 0.5"
-        )
-    axis = 2 if data_format == "NCHW" else 4
-    frames = reshaped(x, [shape[0] // seg_num, seg_num, *shape[1:]])
-    channels = shape[axis - 1]
-    first, second = int(channels * shift_ratio), int(channels * 2 * shift_ratio)
-    before, behind, rest = (between(frames, axis, *ends) for ends in ((0, first), (first, second), (second, channels)))
-    parts = [shifted(before, 1), shifted(behind, -1), rest]
-    return reshaped(concat([part for part in parts if meta(part).numel], axis), list(shape)) if meta(x).numel else x
-
-
-def shifted(x: Tensor, steps: int) -> Tensor:
-    """x moved by one along axis 1, with 0 at the end that becomes free."""
-    shape = list(meta(x).shape)
-    if not meta(x).numel:
-        return x
-    zeros = filled((shape[0], 1, *shape[2:]), 0, meta(x).dtype, meta(x).place)
-    if steps > 0:
-        return concat([zeros, between(x, 1, 0, shape[1] - 1)], 1)
-    return concat([between(x, 1, 1, shape[1]), zeros], 1)
+    return _operators.temporal_shift(of_floats(x, "temporal_shift"), seg_num, shift_ratio, data_format == "NHWC")
 
 
 def gumbel_softmax(

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Union
 
-from .._arrays._array import reshaped, unbind
-from .._arrays._creation import filled
-from .._arrays._indexing import WHOLE, basic
 from .._calls import _operators
 from .._calls._call import renamed
 from .._core._caller import axes_text, called
 from .._core._convert import flag, tensor, whole
 from .._core._objects import Tensor, meta
 from .._maths._elementwise import alike, of_floats
-from ._layout import pad, surrounded
 from ._window import numbers
 from ._window import whole as is_whole
 
@@ -23,80 +19,29 @@ if TYPE_CHECKING:
     Size = Union[int, Sequence[int]]
 
 
-class Patches:
-    """Windows over planes: how they lie, and where their elements are on each padded axis."""
-
-    def __init__(self, size: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any) -> None:
-        self.kernel, self.stride = pair("kernel_sizes", kernel), pair("strides", stride)
-        self.dilation = pair("dilations", dilation)
-        self.pads = sides(padding)
-        self.padded = [n + before + behind for n, (before, behind) in zip(size, self.pads)]
-        self.counts = [
-            (n - d * (k - 1) - 1) // s + 1 if s > 0 else 0
-            for n, k, s, d in zip(self.padded, self.kernel, self.stride, self.dilation)
-        ]
-        if min(self.kernel + self.stride + self.dilation) < 1 or min(self.counts) < 1:
-            raise ValueError(
-                f"[unfold] windows of {self.kernel} with strides {self.stride} and dilations {self.dilation} do not"
-                f" fit {self.padded}; want numbers from 1, and one window or more"
-            )
-
-    def met(self, x: Tensor, axis: int, at: int, element: int) -> Tensor:
-        """A view of the elements that one element of the kernel meets, window by window, on an axis at `at` of x."""
-        first = element * self.dilation[axis]
-        stop = first + (self.counts[axis] - 1) * self.stride[axis] + 1
-        return along(x, at, first, stop, self.stride[axis])
-
-    def added(self, pieces: Sequence[Tensor], axis: int, at: int) -> Tensor:
-        """Sums on a padded axis, at `at`, of pieces that are what each element of the kernel meets, window by window.
-
-        Element i meets element i * dilation + w * stride under window w. Elements with one remainder by the stride are added
-        up first, as lines that are moved by whole windows; then these sums are interleaved.
-        """
-        stride, dilation = self.stride[axis] if self.counts[axis] > 1 else 1, self.dilation[axis]
-        last, size = (self.kernel[axis] - 1) * dilation, self.padded[axis]
-        sums: list[Tensor | None] = [None] * min(stride, last + 1)
-        for i, piece in enumerate(pieces):
-            moved, remainder = divmod(i * dilation, stride)
-            line, before = padded(piece, at, moved, last // stride - moved), sums[remainder]
-            sums[remainder] = line if before is None else before + line
-        result = found = next(line for line in sums if line is not None)
-        m = meta(found)
-        if stride > 1:
-            zeros = filled(m.shape, 0, m.dtype, m.place) if None in sums else found
-            together = _operators.stack([zeros if line is None else line for line in sums], at + 1)
-            together = padded(together, at + 1, 0, stride - len(sums))
-            result = reshaped(together, [*m.shape[:at], m.shape[at] * stride, *m.shape[at + 1 :]])
-        length = meta(result).shape[at]
-        return padded(result, at, 0, size - length) if length < size else along(result, at, 0, size, 1)
-
-
-def along(x: Tensor, axis: int, first: int, stop: int, step: int) -> Tensor:
-    """The view of a part of an axis."""
-    return basic(x, [*[WHOLE] * axis, slice(first, stop, step)])
-
-
-def padded(x: Tensor, axis: int, before: int, behind: int) -> Tensor:
-    """x with zeros before and behind an axis."""
-    if not before and not behind:
-        return x
-    rank = len(meta(x).shape)
-    return surrounded(x, [(before, behind) if i == axis else (0, 0) for i in range(rank)], 0)
-
-
 def pair(what: str, value: Any) -> list[int]:
     return numbers(value, 2, what)
 
 
-def sides(padding: Any) -> list[tuple[int, int]]:
-    """Padding as [before, behind] of height and width: of one, two or four numbers (top, left, bottom, right)."""
+def sides(padding: Any) -> list[int]:
+    """How many elements are added before and behind height and width, of one, two or four numbers (top, left, bottom, right)."""
     if is_whole(padding):
-        return [(int(padding), int(padding))] * 2
+        return [int(padding)] * 4
     given = list(padding) if isinstance(padding, (list, tuple)) else []
     given = given * 2 if len(given) == 2 else given
     if len(given) != 4:
-        raise ValueError(f"[unfold] paddings is {padding!r}; want 1, 2 or 4 ints")
-    return [(given[0], given[2]), (given[1], given[3])]
+        raise ValueError(f"[{called('unfold')}] paddings is {padding!r}; want 1, 2 or 4 ints")
+    top, left, bottom, right = given
+    return [top, bottom, left, right]
+
+
+def windows(kernel: Any, stride: Any, padding: Any, dilation: Any) -> list[list[int]]:
+    """The attributes of `unfold` and `fold`."""
+    found = [pair("kernel_sizes", kernel), pair("strides", stride), sides(padding), pair("dilations", dilation)]
+    for name, each, least in zip(("kernel_sizes", "strides", "paddings", "dilations"), found, (1, 1, 0, 1)):
+        if min(each) < least:
+            raise ValueError(f"[{called('unfold')}] {name} is {each}; want numbers from {least}")
+    return found
 
 
 def unfold(
@@ -122,21 +67,14 @@ def unfold(
         UnsupportedError: x is not floating-point.
         ValueError: the numbers do not fit x.
     """
-    n, c, h, w = planes(of_floats(x, "unfold"), 4)
-    p = Patches([h, w], kernel_sizes, strides, paddings, dilations)
-    (top, bottom), (left, right) = p.pads
-    if top or bottom or left or right:
-        x = pad(x, [0, 0, 0, 0, top, bottom, left, right])
-    rows = _operators.stack([p.met(x, 0, 2, i) for i in range(p.kernel[0])], 2)
-    columns = _operators.stack([p.met(rows, 1, 4, i) for i in range(p.kernel[1])], 3)
-    return reshaped(columns, [n, c * p.kernel[0] * p.kernel[1], p.counts[0] * p.counts[1]])
+    planes(of_floats(x, "unfold"), 4)
+    return _operators.unfold(x, *windows(kernel_sizes, strides, paddings, dilations))
 
 
-def planes(x: Tensor, axes: int) -> tuple[int, ...]:
-    shape = meta(x).shape
-    if len(shape) != axes:
-        raise AssertionError(f"[{called('unfold')}] x has {axes_text(len(shape))}; want {axes}")
-    return shape
+def planes(x: Tensor, axes: int) -> None:
+    rank = len(meta(x).shape)
+    if rank != axes:
+        raise AssertionError(f"[{called('unfold')}] x has {axes_text(rank)}; want {axes}")
 
 
 @renamed(
@@ -167,18 +105,9 @@ def fold(
         UnsupportedError: x is not floating-point.
         ValueError: the numbers do not fit x.
     """
-    n, rows, windows = planes(of_floats(x, "fold"), 3)
-    h, w = pair("output_sizes", output_sizes)
-    p = Patches([h, w], kernel_sizes, strides, paddings, dilations)
-    (top, _), (left, _) = p.pads
-    elements = p.kernel[0] * p.kernel[1]
-    if rows % elements or windows != p.counts[0] * p.counts[1]:
-        raise ValueError(f"[fold] x is {[n, rows, windows]}; want a multiple of {elements} by {p.counts}")
-    c = rows // elements
-    apart = reshaped(x, [n, c, p.kernel[0], p.kernel[1], p.counts[0], p.counts[1]])
-    across = p.added(unbind(apart, 3), 1, 4)
-    plane = p.added(unbind(across, 2), 0, 2)
-    return _operators.assign(along(along(plane, 2, top, top + h, 1), 3, left, left + w, 1))
+    planes(of_floats(x, "fold"), 3)
+    size = pair("output_sizes", output_sizes)
+    return _operators.fold(x, size, *windows(kernel_sizes, strides, paddings, dilations))
 
 
 def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Tensor:

@@ -6,13 +6,13 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any, Callable, Union
 
-from .._arrays._creation import full_0d, value_of
+from .._arrays._creation import value_of
 from .._calls import _operators
 from .._calls._call import renamed
 from .._core._convert import described, one_number, settled, sizes
 from .._core._dtype import int32
 from .._core._meta import Meta
-from .._core._objects import Tensor, meta
+from .._core._objects import Tensor
 from .._maths._elementwise import of_floats
 from ._window import last, numbers, padding_of, shape_of, spatial
 
@@ -390,17 +390,7 @@ def lp_pool(
     kernel, strides, pads, channels_last = windows(
         function, axes, x, kernel_size, stride, padding, ceil_mode, data_format
     )
-    dtype = meta(of_floats(x, function)).dtype
-    if math.isinf(p) and p > 0:
-        found, _ = _operators.max_pool(x, kernel, strides, pads, bool(ceil_mode), False, channels_last, int32)
-        return found
-    if dtype.itemsize == 2:
-        x = x.astype("float32")
-    powers = _operators.pow(x, full_0d(x, p))
-    means = _operators.avg_pool(powers, kernel, strides, pads, bool(ceil_mode), False, False, channels_last)
-    sums = means * math.prod(kernel)
-    roots = _operators.pow(sums, full_0d(sums, 1.0 / p))
-    return _operators.cast(roots, dtype) if dtype.itemsize == 2 else roots
+    return _operators.lp_pool(of_floats(x, function), p, kernel, strides, pads, bool(ceil_mode), channels_last)
 
 
 @renamed(input="x")

@@ -414,6 +414,27 @@ def slices(x: Array, axes: Any, starts: Any, ends: Any, steps: Any) -> tuple[sli
     return tuple(parts)
 
 
+def padded(x: Array, pads: Any, mode: str, value: Any) -> Array:
+    """Axis by axis, by the element that each place reads."""
+    for axis, (before, behind) in enumerate(zip(pads[::2], pads[1::2])):
+        n = x.shape[axis]
+        places = np.arange(-before, n + behind)
+        outside = (places < 0) | (places >= n)
+        if mode == "circular":
+            places %= n
+        elif mode == "reflect" and n > 1:
+            places %= 2 * n - 2
+            places = np.minimum(places, 2 * n - 2 - places)
+        shape = [-1 if a == axis else 1 for a in range(x.ndim)]
+        if not n:
+            x = np.full([len(places) if a == axis else d for a, d in enumerate(x.shape)], value, x.dtype)
+            continue
+        x = np.take(x, places.clip(0, n - 1), axis)
+        if mode == "constant":
+            x = np.where(outside.reshape(shape), np.asarray(value).astype(x.dtype), x)
+    return x
+
+
 def split(x: Array, sections: Any, axis: int) -> list[Array]:
     if len(sections) == 1:
         return np.split(x, sections[0], axis)
@@ -443,9 +464,9 @@ HELPERS = {
     f.__name__: f
     for f in (
         erf, gauss, divide, argmax, floor_divide, remainder, power, shift_left, shift_right, softmax, layer_norm, mean, reshape,
-        unsqueeze, expand, swap, slices, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
+        unsqueeze, expand, swap, slices, padded, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
         lgamma, digamma, erfinv, bessel, scaled_bessel, windows.conv, windows.conv_transpose, windows.conv_weight,
-        windows.max_pool, windows.max_unpool, windows.avg_pool, windows.avg_unpool,
+        windows.max_pool, windows.max_unpool, windows.avg_pool, windows.avg_unpool, windows.unfold,
     )
 }  # fmt: skip
 NEED_MPMATH = {f.__name__ for f in (erf, gauss, lgamma, digamma, erfinv)}

@@ -184,6 +184,16 @@ def avg_unpool(x: Array, given: dict[str, Any]) -> Array:
     return back(y, given)
 
 
+def unfold(x: Array, given: dict[str, Any]) -> Array:
+    """Window by window, element by element."""
+    size, window = x.shape[2:], Window(given, x.ndim - 2)
+    y: Array = np.zeros((*x.shape[:2], *window.kernel, *window.count(size)), x.dtype)
+    for at in np.ndindex(window.count(size)):
+        for k, where in window.taps(at, size):
+            y[(..., *k, *at)] = x[(..., *where)]
+    return y.reshape(x.shape[0], x.shape[1] * int(np.prod(window.kernel)), -1)
+
+
 def terms(arrays: list[Array], given: dict[str, Any]) -> int:
     """How many terms an element of a result has at most: those under a kernel, or those of all images."""
     if "add" in given:
