@@ -1610,6 +1610,16 @@ inline std::vector<Tensor> recurrent(const Operand& x, const Operand& weight, co
   return detail::Call(PMPS_OP_RECURRENT).with(x).with(weight).with(h).with(cell).with(bias).with(peephole).with(lengths).with(weight_scale).with(weight_zero).give("kind", kind).give("activations", activations).give("alpha", alpha).give("beta", beta).give("clip", clip).give("linear", linear).give("coupled", coupled).give("reverse", reverse).all(most);
 }
 
+/* The largest, the sum or the mean of windows of images [n, c, size...], of which a caller says how many there are: with gaps between their elements, beyond the end, or of integers. */
+inline Tensor window_pool(const Operand& x, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, Axes windows = {}, std::string_view mode = "max", bool exclusive = true) {
+  return detail::Call(PMPS_OP_WINDOW_POOL).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).give("mode", mode).give("exclusive", exclusive).one();
+}
+
+/* Where window_pool finds the first of the largest elements, counted within each image and channel. */
+inline Tensor window_pool_places(const Operand& x, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, Axes windows = {}) {
+  return detail::Call(PMPS_OP_WINDOW_POOL_PLACES).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

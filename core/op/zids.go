@@ -297,6 +297,8 @@ const (
 	IDQuantizeLinear               ID = 545
 	IDDynamicQuantizeLinear        ID = 546
 	IDRecurrent                    ID = 547
+	IDWindowPool                   ID = 548
+	IDWindowPoolPlaces             ID = 549
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -753,4 +755,16 @@ const (
 	RecurrentLinear                       = 5
 	RecurrentCoupled                      = 6
 	RecurrentReverse                      = 7
+	WindowPoolKernelSize                  = 0
+	WindowPoolStride                      = 1
+	WindowPoolPadding                     = 2
+	WindowPoolDilation                    = 3
+	WindowPoolWindows                     = 4
+	WindowPoolMode                        = 5
+	WindowPoolExclusive                   = 6
+	WindowPoolPlacesKernelSize            = 0
+	WindowPoolPlacesStride                = 1
+	WindowPoolPlacesPadding               = 2
+	WindowPoolPlacesDilation              = 3
+	WindowPoolPlacesWindows               = 4
 )

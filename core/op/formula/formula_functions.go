@@ -73,6 +73,8 @@ import (
 //	summed_products(...)     that of einsum, in einsum.go
 //	attended(...)            that of masked_attention, in attention.go
 //	attended_scores(...)     those of masked_attention_scores
+//	pooled(...)              that of window_pool, in window.go
+//	pooled_places(...)       that of window_pool_places
 //	stepped(...)             those of recurrent, in recurrent.go
 //	by_token(...)            the results of linear_attention, in composites_attention.go
 //	spectrum(...)            that of dft
@@ -128,6 +130,8 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"size":            sizeOf,
 	"slices":          slicePlaces,
 	"weak":            func(e *evaluation, args []quantity) quantity { return quantity{v: e.Number(args[0].value)} },
+	"pooled":          poolWindows,
+	"pooled_places":   placesOfMaxima,
 	"attended":        maskedAttention,
 	"attended_scores": attentionWithScores,
 	"stepped":         stepStates,
