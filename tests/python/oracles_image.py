@@ -269,12 +269,23 @@ def deformed(
 
 
 def pooled(
-    x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, counts: Any, mode: str = "max", exclusive: bool = True, places: bool = False
+    x: Any,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    counts: Any,
+    mode: str = "max",
+    exclusive: bool = True,
+    places: bool = False,
 ) -> Any:
     """Window by window, of two axes."""
-    (n, c, h, w), y = x.shape, np.zeros((*x.shape[:2], *counts))
+    (h, w), y = x.shape[2:], np.zeros((*x.shape[:2], *counts))
     for b, k, i, j in np.ndindex(*y.shape):
-        at = [(i * stride[0] + u * dilation[0] - padding[0], j * stride[1] + v * dilation[1] - padding[2]) for u, v in np.ndindex(*kernel)]
+        at = [
+            (i * stride[0] + u * dilation[0] - padding[0], j * stride[1] + v * dilation[1] - padding[2])
+            for u, v in np.ndindex(*kernel)
+        ]
         there = [(u, v) for u, v in at if 0 <= u < h and 0 <= v < w]
         values = [x[b, k, u, v] for u, v in there]
         padded = sum(-padding[0] <= u < h + padding[1] and -padding[2] <= v < w + padding[3] for u, v in at)
@@ -282,7 +293,7 @@ def pooled(
             u, v = there[int(np.argmax(values))]
             y[b, k, i, j] = u * w + v
         else:
-            total = {"max": np.max, "sum": np.sum, "mean": np.sum}[mode](values)
+            total = np.max(values) if mode == "max" else np.sum(values)
             y[b, k, i, j] = total / (len(there) if exclusive else padded) if mode == "mean" else total
     return y
 
@@ -419,7 +430,7 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "window_pool": (
         pooled, lambda: [floats(1, 2, 5, 5)], [[*WINDOWS[0]], [*WINDOWS[1], "sum"], [*WINDOWS[0], "mean"], [*WINDOWS[0], "mean", False]],
     ),
-    "window_pool_places": (lambda x, *given: pooled(x, *given, places=True), lambda: [floats(1, 2, 5, 5)], WINDOWS, (0,), "int64"),
+    "window_pool_places": (lambda x, *given: pooled(x, *given, "max", True, True), lambda: [floats(1, 2, 5, 5)], WINDOWS, (0,), "int64"),
     "roi_align": (
         aligned_regions,
         lambda: [floats(2, 3, 5, 6), np.array([[0.3, 0.7, 4.1, 3.9], [-2.2, 1.1, 7.3, 6.2]]) + rng.uniform(0, 0.1, (2, 4)), np.array([1, 0])],
