@@ -430,7 +430,7 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "window_pool": (
         pooled, lambda: [floats(1, 2, 5, 5)], [[*WINDOWS[0]], [*WINDOWS[1], "sum"], [*WINDOWS[0], "mean"], [*WINDOWS[0], "mean", False]],
     ),
-    "window_pool_places": (lambda x, *given: pooled(x, *given, "max", True, True), lambda: [floats(1, 2, 5, 5)], WINDOWS, (0,), "int64"),
+    "window_pool_places": (lambda x, k, s, p, d, w: pooled(x, k, s, p, d, w, "max", True, True), lambda: [floats(1, 2, 5, 5)], WINDOWS, (0,), "int64"),
     "roi_align": (
         aligned_regions,
         lambda: [floats(2, 3, 5, 6), np.array([[0.3, 0.7, 4.1, 3.9], [-2.2, 1.1, 7.3, 6.2]]) + rng.uniform(0, 0.1, (2, 4)), np.array([1, 0])],
