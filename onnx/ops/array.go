@@ -204,8 +204,7 @@ func eyeLike(c *build.Call) []*build.Value {
 	if x.Rank() != 2 {
 		c.Wrong("the operand has %d dimensions; want 2", x.Rank())
 	}
-	diagonal := c.Sub(c.Steps(x.Dims()[1], 1, 2), c.Steps(x.Dims()[0], 0, 2))
-	return build.One(c.Cast(c.Binary(op.IDEqual, diagonal, build.Whole(c.Int("k", 0))), c.Elem("dtype", x.DType)))
+	return build.One(c.Created(op.IDEye, build.With(op.EyeNumRows, x.Dims()[0], op.EyeNumColumns, x.Dims()[1], op.EyeOffset, c.Int("k", 0), op.EyeDtype, c.Elem("dtype", x.DType))))
 }
 
 // normal draws from the normal distribution with the attributes mean and scale. The seed of the file is not used:
