@@ -60,7 +60,7 @@ def names() -> dict[str, Any]:
         "X": x.reshape([2, 4]), "Y": x.reshape([4, 2]), "M": (x > 0.5).reshape([2, 4]), "W": x.reshape([1, 8]),
         "x4": x.reshape([1, 1, 8]), "x3": x[:6].reshape([1, 1, 6]), "w4": paddle.ones([2, 8]), "w3": paddle.ones([2, 6]),
         "state": paddle.ones([1, 2]),
-        "i": tensor([3, 1]), "j": tensor([1, 0]), "v": tensor([1.0, 2.0]), "w": paddle.ones([4]), "b": paddle.zeros([4]),
+        "i": tensor([3, 1]), "j": tensor([1, 0]), "j0": tensor([0, 0]), "LR": paddle.ones([1, 2, 1]), "v": tensor([1.0, 2.0]), "w": paddle.ones([4]), "b": paddle.zeros([4]),
         "I": images, "S": x.reshape([1, 4, 1, 2]), "L": lines, "A": x.reshape([1, 2, 1, 4]), "K": paddle.ones([1, 2, 1, 1]), "T": paddle.ones([2, 1, 1, 1]),
         "G": images.reshape([1, 2, 2, 2]), "H": paddle.ones([1, 2, 3]),
         "N": paddle.ones([1, 2, 1]), "P": pooled[0], "Q": pooled[1], "q": paddle.arange(8).cast("int8").reshape([2, 4]),

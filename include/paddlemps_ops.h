@@ -811,4 +811,85 @@
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
 
+/* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
+#define PMPS_OP_PUT_ALONG_AXIS 480u
+
+/* x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins. */
+#define PMPS_OP_SCATTER 481u
+
+/* x with updates in the slices x[index[..., 0], index[..., 1], ...]. */
+#define PMPS_OP_SCATTER_ND 482u
+
+/* x with the slices of value added to those that index names along an axis, one after the other. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_ADD 483u
+
+/* x with value, which has no axes, in the slices that index names along an axis. Written into x, it changes x in place. */
+#define PMPS_OP_INDEX_FILL 484u
+
+/* x with value, which may be a number, where mask holds. */
+#define PMPS_OP_MASKED_FILL 485u
+
+/* x with the elements of value, in row-major order, where mask holds. */
+#define PMPS_OP_MASKED_SCATTER 486u
+
+/* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
+#define PMPS_OP_GATHER_ND 487u
+
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+#define PMPS_OP_QUANTILE 488u
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+#define PMPS_OP_SEARCHSORTED 489u
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+#define PMPS_OP_ISIN 490u
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+#define PMPS_OP_MODE 491u
+
+/* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
+#define PMPS_OP_ADAM_STEP 530u
+
+/* A step of Adagrad: out = x - learning_rate * grad / (sqrt(square_sum) + epsilon), of a sum of the square of this gradient too. */
+#define PMPS_OP_ADAGRAD_STEP 531u
+
+/* A step of gradient descent with momentum: velocity = momentum * velocity + grad, out = x - learning_rate * velocity. */
+#define PMPS_OP_MOMENTUM_STEP 532u
+
+/* Regions of images [n, c, h, w] as [count, c, output_height, output_width]: boxes [count, 4] are x and y of two corners, and batch_indices the image of each. */
+#define PMPS_OP_ROI_ALIGN 533u
+
+/* A convolution whose kernel reads each element at its place plus an offset [n, deformable_groups * kernel * axes, places...], between elements as bilinear interpolation and 0 outside, times a mask [n, deformable_groups * kernel, places...]. */
+#define PMPS_OP_DEFORM_CONV 534u
+
+/* The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast. */
+#define PMPS_OP_EINSUM 535u
+
+/* The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real. */
+#define PMPS_OP_DFT 536u
+
+/* dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]. */
+#define PMPS_OP_STFT 537u
+
+/* x [batch, heads, length, size] with its pairs of elements turned by angles, whose cosines and sines are [batch, length, size / 2], or have a row for each of positions [batch, length], or for the places from one position on. */
+#define PMPS_OP_ROTARY_EMBEDDING 538u
+
+/* Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too. */
+#define PMPS_OP_LINEAR_ATTENTION 539u
+
+/* softmax(scale * query @ key.T + mask) @ value for query [batch, heads, length, size] and key and value [batch, n, keys, size]; mask has bools for keys that are seen or is added, and of each batch the first lengths keys count, of which the last ones are at the positions of the queries. */
+#define PMPS_OP_MASKED_ATTENTION 540u
+
+/* masked_attention, and the scores [batch, heads, length, keys] at one of its stages. */
+#define PMPS_OP_MASKED_ATTENTION_SCORES 541u
+
+/* (x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root. */
+#define PMPS_OP_STANDARDIZE 542u
+
+/* x + bias below -threshold, x - bias above threshold, and 0 between. */
+#define PMPS_OP_SHRINK 543u
+
+/* 1 at the first of the largest elements along an axis, 0 elsewhere. */
+#define PMPS_OP_HARDMAX 544u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1490,6 +1490,141 @@ inline Tensor number_line(Place place, const std::vector<double>& values, pmps_d
   return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
 }
 
+/* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
+inline Tensor put_along_axis(const Operand& x, const Operand& indices, const Operand& values, std::int64_t axis = 0, std::string_view reduce = "assign", bool include_self = true) {
+  return detail::Call(PMPS_OP_PUT_ALONG_AXIS).with(x).with(indices).with(values).give("axis", axis).give("reduce", reduce).give("include_self", include_self).one();
+}
+
+/* x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins. */
+inline Tensor scatter(const Operand& x, const Operand& index, const Operand& updates, bool overwrite = true) {
+  return detail::Call(PMPS_OP_SCATTER).with(x).with(index).with(updates).give("overwrite", overwrite).one();
+}
+
+/* x with updates in the slices x[index[..., 0], index[..., 1], ...]. */
+inline Tensor scatter_nd(const Operand& x, const Operand& index, const Operand& updates, std::string_view reduce = "assign") {
+  return detail::Call(PMPS_OP_SCATTER_ND).with(x).with(index).with(updates).give("reduce", reduce).one();
+}
+
+/* x with the slices of value added to those that index names along an axis, one after the other. Written into x, it changes x in place. */
+inline Tensor index_add(const Operand& x, const Operand& index, const Operand& value, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_INDEX_ADD).with(x).with(index).with(value).give("axis", axis).one();
+}
+
+/* x with value, which has no axes, in the slices that index names along an axis. Written into x, it changes x in place. */
+inline Tensor index_fill(const Operand& x, const Operand& index, const Operand& value, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_INDEX_FILL).with(x).with(index).with(value).give("axis", axis).one();
+}
+
+/* x with value, which may be a number, where mask holds. */
+inline Tensor masked_fill(const Operand& x, const Operand& mask, const Operand& value) {
+  return detail::Call(PMPS_OP_MASKED_FILL).with(x).with(mask).with(value).one();
+}
+
+/* x with the elements of value, in row-major order, where mask holds. */
+inline Tensor masked_scatter(const Operand& x, const Operand& mask, const Operand& value) {
+  return detail::Call(PMPS_OP_MASKED_SCATTER).with(x).with(mask).with(value).one();
+}
+
+/* The slices x[index[..., 0], index[..., 1], ...], within each batch. */
+inline Tensor gather_nd(const Operand& x, const Operand& index, std::int64_t batch_dims = 0) {
+  return detail::Call(PMPS_OP_GATHER_ND).with(x).with(index).give("batch_dims", batch_dims).one();
+}
+
+/* The elements below which shares q of the others along an axis lie; nan if any element is. */
+inline Tensor quantile(const Operand& x, const std::vector<double>& q = {}, std::int64_t axis = -1, std::string_view interpolation = "linear") {
+  return detail::Call(PMPS_OP_QUANTILE).with(x).give("q", q).give("axis", axis).give("interpolation", interpolation).one();
+}
+
+/* Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end. */
+inline Tensor searchsorted(const Operand& sorted_sequence, const Operand& values, bool right = false) {
+  return detail::Call(PMPS_OP_SEARCHSORTED).with(sorted_sequence).with(values).give("right", right).one();
+}
+
+/* Whether each element of x is among those of test_x; a nan is not. */
+inline Tensor isin(const Operand& x, const Operand& test_x, bool invert = false) {
+  return detail::Call(PMPS_OP_ISIN).with(x).with(test_x).give("invert", invert).one();
+}
+
+/* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
+inline std::vector<Tensor> mode(const Operand& x, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MODE).with(x).give("axis", axis).all(most);
+}
+
+/* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
+inline std::vector<Tensor> adam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& step = {}, const Operand& beta1_power = {}, const Operand& beta2_power = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, bool scaled_epsilon = false, double decay = 0, double decoupled_decay = 0, double decay_after = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(step).with(beta1_power).with(beta2_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("scaled_epsilon", scaled_epsilon).give("decay", decay).give("decoupled_decay", decoupled_decay).give("decay_after", decay_after).all(most);
+}
+
+/* A step of Adagrad: out = x - learning_rate * grad / (sqrt(square_sum) + epsilon), of a sum of the square of this gradient too. */
+inline std::vector<Tensor> adagrad_step(const Operand& x, const Operand& grad, const Operand& square_sum, const Operand& learning_rate, const Operand& step = {}, double epsilon = 1e-06, double decay = 0, double rate_decay = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAGRAD_STEP).with(x).with(grad).with(square_sum).with(learning_rate).with(step).give("epsilon", epsilon).give("decay", decay).give("rate_decay", rate_decay).all(most);
+}
+
+/* A step of gradient descent with momentum: velocity = momentum * velocity + grad, out = x - learning_rate * velocity. */
+inline std::vector<Tensor> momentum_step(const Operand& x, const Operand& grad, const Operand& velocity, const Operand& learning_rate, const Operand& step = {}, double momentum = 0.9, double gradient_factor = 1, bool nesterov = false, double decay = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MOMENTUM_STEP).with(x).with(grad).with(velocity).with(learning_rate).with(step).give("momentum", momentum).give("gradient_factor", gradient_factor).give("nesterov", nesterov).give("decay", decay).all(most);
+}
+
+/* Regions of images [n, c, h, w] as [count, c, output_height, output_width]: boxes [count, 4] are x and y of two corners, and batch_indices the image of each. */
+inline Tensor roi_align(const Operand& x, const Operand& boxes, const Operand& batch_indices, std::int64_t output_height = 1, std::int64_t output_width = 1, double spatial_scale = 1, std::int64_t sampling_ratio = 1, bool half_pixel = true, std::string_view mode = "avg") {
+  return detail::Call(PMPS_OP_ROI_ALIGN).with(x).with(boxes).with(batch_indices).give("output_height", output_height).give("output_width", output_width).give("spatial_scale", spatial_scale).give("sampling_ratio", sampling_ratio).give("half_pixel", half_pixel).give("mode", mode).one();
+}
+
+/* A convolution whose kernel reads each element at its place plus an offset [n, deformable_groups * kernel * axes, places...], between elements as bilinear interpolation and 0 outside, times a mask [n, deformable_groups * kernel, places...]. */
+inline Tensor deform_conv(const Operand& x, const Operand& offset, const Operand& weight, const Operand& bias = {}, const Operand& mask = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, std::int64_t groups = 1, std::int64_t deformable_groups = 1) {
+  return detail::Call(PMPS_OP_DEFORM_CONV).with(x).with(offset).with(weight).with(bias).with(mask).give("stride", stride).give("padding", padding).give("dilation", dilation).give("groups", groups).give("deformable_groups", deformable_groups).one();
+}
+
+/* The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast. */
+inline Tensor einsum(const Tensors& x, std::string_view equation = "") {
+  return detail::Call(PMPS_OP_EINSUM).with(x).give("equation", equation).one();
+}
+
+/* The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real. */
+inline Tensor dft(const Operand& x, std::int64_t length = 0, std::int64_t axis = -2, bool inverse = false, bool onesided = false) {
+  return detail::Call(PMPS_OP_DFT).with(x).give("length", length).give("axis", axis).give("inverse", inverse).give("onesided", onesided).one();
+}
+
+/* dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]. */
+inline Tensor stft(const Operand& x, const Operand& window = {}, std::int64_t frame_length = 1, std::int64_t frame_step = 1, bool onesided = true) {
+  return detail::Call(PMPS_OP_STFT).with(x).with(window).give("frame_length", frame_length).give("frame_step", frame_step).give("onesided", onesided).one();
+}
+
+/* x [batch, heads, length, size] with its pairs of elements turned by angles, whose cosines and sines are [batch, length, size / 2], or have a row for each of positions [batch, length], or for the places from one position on. */
+inline Tensor rotary_embedding(const Operand& x, const Operand& cos, const Operand& sin, const Operand& positions = {}, std::int64_t rotary_dim = 0, bool interleaved = false) {
+  return detail::Call(PMPS_OP_ROTARY_EMBEDDING).with(x).with(cos).with(sin).with(positions).give("rotary_dim", rotary_dim).give("interleaved", interleaved).one();
+}
+
+/* Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too. */
+inline std::vector<Tensor> linear_attention(const Operand& query, const Operand& key, const Operand& value, const Operand& state = {}, const Operand& decay = {}, const Operand& beta = {}, double scale = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LINEAR_ATTENTION).with(query).with(key).with(value).with(state).with(decay).with(beta).give("scale", scale).all(most);
+}
+
+/* softmax(scale * query @ key.T + mask) @ value for query [batch, heads, length, size] and key and value [batch, n, keys, size]; mask has bools for keys that are seen or is added, and of each batch the first lengths keys count, of which the last ones are at the positions of the queries. */
+inline Tensor masked_attention(const Operand& query, const Operand& key, const Operand& value, const Operand& mask = {}, const Operand& lengths = {}, double scale = 1, double softcap = 0, bool causal = false, std::int64_t past = 0, std::int64_t left = -1, std::int64_t right = -1, bool open = false) {
+  return detail::Call(PMPS_OP_MASKED_ATTENTION).with(query).with(key).with(value).with(mask).with(lengths).give("scale", scale).give("softcap", softcap).give("causal", causal).give("past", past).give("left", left).give("right", right).give("open", open).one();
+}
+
+/* masked_attention, and the scores [batch, heads, length, keys] at one of its stages. */
+inline std::vector<Tensor> masked_attention_scores(const Operand& query, const Operand& key, const Operand& value, const Operand& mask = {}, const Operand& lengths = {}, double scale = 1, double softcap = 0, bool causal = false, std::int64_t past = 0, std::int64_t left = -1, std::int64_t right = -1, bool open = false, std::int64_t stage = 3, std::optional<pmps_dtype> precision = {}, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_MASKED_ATTENTION_SCORES).with(query).with(key).with(value).with(mask).with(lengths).give("scale", scale).give("softcap", softcap).give("causal", causal).give("past", past).give("left", left).give("right", right).give("open", open).give("stage", stage).give("precision", precision).all(most);
+}
+
+/* (x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root. */
+inline std::vector<Tensor> standardize(const Operand& x, Axes axis = {}, double epsilon = 1e-05, bool centered = true, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_STANDARDIZE).with(x).give("axis", axis).give("epsilon", epsilon).give("centered", centered).all(most);
+}
+
+/* x + bias below -threshold, x - bias above threshold, and 0 between. */
+inline Tensor shrink(const Operand& x, double threshold = 0.5, double bias = 0) {
+  return detail::Call(PMPS_OP_SHRINK).with(x).give("threshold", threshold).give("bias", bias).one();
+}
+
+/* 1 at the first of the largest elements along an axis, 0 elsewhere. */
+inline Tensor hardmax(const Operand& x, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_HARDMAX).with(x).give("axis", axis).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -457,6 +457,19 @@ def test_lanes(tmp_path: pathlib.Path) -> None:
     assert set(order[1:4]) == {"cpu1", "cpu5", "mock3"}  # a lane that has ended takes from the other
 
 
+def test_a_run_of_the_first_lane_alone_waits_for_it(tmp_path: pathlib.Path) -> None:
+    """`./build.sh test darwin-build` printed that nothing was there to do."""
+    rows = read(tmp_path, part("first", lane="first"))
+
+    def slow(row: table.Part, *_: object) -> execute.Result:
+        threading.Event().wait(0.2)
+        return execute.Result(row, count.Counts(1), 0, 1)
+
+    whole = run.Run(rows, settings(), execute=slow)
+    whole.suites([rows.parts])
+    assert [result.part.name for result in whole.results] == ["first"]
+
+
 def test_a_lane_has_the_order_of_the_table() -> None:
     """The other lane holds its part until this one has ended."""
     ended = threading.Event()

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
@@ -341,12 +342,12 @@ func (l *Legal) list(r op.Ref) []op.Ref {
 func (l *Legal) Copy(from, to op.Ref) error { return l.copy(from, to) }
 
 // Move adds a copy, or has the last step write to the target; see op.Emitter. The buffer of that step's result is the last one,
-// which is then not made.
+// which is then not made. A buffer that was filled before it was updated has two steps, and stays.
 func (l *Legal) Move(from, to op.Ref) error {
 	if n := len(l.Steps) - 1; n >= 0 && from.Number == nil && from.Buffer == len(l.Buffers)-1 && l.Buffers[from.Buffer].Role == Temporary {
 		s := &l.Steps[n]
 		if s.Row.Elementwise() && s.Out[0].Buffer == from.Buffer && from.DType == to.DType && from.Shape == to.Shape &&
-			s.Out[0].Layout == from.Layout && l.linear(&from) {
+			s.Out[0].Layout == from.Layout && l.linear(&from) && !slices.ContainsFunc(l.Steps[:n], func(s op.Step) bool { return s.Out[0].Buffer == from.Buffer }) {
 			s.Out[0] = to
 			l.Buffers = l.Buffers[:from.Buffer]
 			return nil

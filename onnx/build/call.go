@@ -63,6 +63,14 @@ func (c *Call) X(i int) *Value {
 	return c.In[i]
 }
 
+// Optional is operand i for a row, absent where it is left out.
+func (c *Call) Optional(i int) *Value {
+	if !c.Has(i) {
+		return Absent()
+	}
+	return c.X(i)
+}
+
 // Any is operand i, a tensor or a sequence, which has to be given.
 func (c *Call) Any(i int) *Value {
 	if !c.Has(i) {

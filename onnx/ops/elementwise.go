@@ -142,7 +142,9 @@ var elementwise = []entry{
 		return build.One(c.Do(op.IDThresholdedRelu, build.With(op.ThresholdedReluThreshold, c.Float("alpha", 1)), c.X(0)))
 	}},
 	// Shrink: towards 0 by bias, beyond lambd.
-	{"Shrink", 9, 0, shrink},
+	{"Shrink", 9, 0, func(c *build.Call) []*build.Value {
+		return build.One(c.Do(op.IDShrink, build.With(op.ShrinkThreshold, c.Float("lambd", 0.5), op.ShrinkBias, c.Float("bias", 0)), c.X(0)))
+	}},
 	// Gelu: x times the normal distribution at x.
 	{"Gelu", 20, 0, func(c *build.Call) []*build.Value {
 		return build.One(gelu(c, c.X(0), c.Text("approximate", "none") == "tanh"))
@@ -263,19 +265,19 @@ func bitShift(c *build.Call) []*build.Value {
 	return nil
 }
 
-// isInf can be told to ignore one of the two infinities.
+// isInf can be told to ignore one of the two infinities, or both.
 func isInf(c *build.Call) []*build.Value {
-	x, either := c.X(0), c.Unary(op.IDIsinf, c.X(0))
 	up, down := c.Yes("detect_positive", 1), c.Yes("detect_negative", 1)
+	row := op.IDIsinf
 	switch {
-	case up && down:
-		return build.One(either)
-	case up:
-		return build.One(c.Binary(op.IDLogicalAnd, either, c.Binary(op.IDGreaterThan, x, build.Num(0))))
-	case down:
-		return build.One(c.Binary(op.IDLogicalAnd, either, c.Binary(op.IDLessThan, x, build.Num(0))))
+	case up && !down:
+		row = op.IDIsposinf
+	case down && !up:
+		row = op.IDIsneginf
+	case !up:
+		return build.One(c.Full(dtype.Bool, build.Integer(0), c.X(0).Dims()...))
 	}
-	return build.One(c.Binary(op.IDLogicalAnd, either, boolScalar(c, false)))
+	return build.One(c.Unary(row, c.X(0)))
 }
 
 // clipAttributes is Clip before opset 11: the bounds are attributes. Either bound may be missing.
@@ -380,13 +382,6 @@ func prelu(c *build.Call) []*build.Value {
 		slope = c.Reshape(slope, dims...)
 	}
 	return build.One(c.Do(op.IDPrelu, nil, x, slope))
-}
-
-// shrink moves elements beyond lambd towards 0 by bias; the others are 0.
-func shrink(c *build.Call) []*build.Value {
-	x, lambda, bias := c.X(0), c.Float("lambd", 0.5), c.Float("bias", 0)
-	above := c.Where(c.Binary(op.IDGreaterThan, x, build.Num(lambda)), c.Sub(x, build.Num(bias)), build.Num(0))
-	return build.One(c.Cast(c.Where(c.Binary(op.IDLessThan, x, build.Num(-lambda)), c.Add(x, build.Num(bias)), above), x.DType))
 }
 
 // lowest is what a maximum begins with.

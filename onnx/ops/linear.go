@@ -2,7 +2,6 @@ package ops
 
 import (
 	"math"
-	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -27,21 +26,7 @@ func precise(d dtype.DType) dtype.DType {
 	return d
 }
 
-// optional is operand i with its last axis split into heads [batch, heads, tokens, size], nil where the update rule has none.
-// ONNX says which rules want it.
-func optional(c *build.Call, i int, name string, wanted bool, heads int64, d dtype.DType) *build.Value {
-	if c.Has(i) != wanted {
-		c.Wrong("update_rule is %q and %s is given: %t; want %t", c.Text("update_rule", "gated_delta"), name, c.Has(i), wanted)
-	}
-	if !wanted {
-		return nil
-	}
-	return splitHeads(c, c.Cast(c.X(i), d), heads, name)
-}
-
-// linearAttention goes through the tokens one after the other, as ONNX defines it: the state decays, takes in the product of
-// key and value, and is read by the query. With a delta rule only the part of the value is taken in that the key does not
-// read from the state already. The state is [batch, heads, key size, value size], of float32 or float64.
+// linearAttention is the row: ONNX names its forms, of which each wants decay, beta, both or neither.
 func linearAttention(c *build.Call) []*build.Value {
 	query, rule := c.X(0), c.Text("update_rule", "gated_delta")
 	gated, delta := rule == "gated" || rule == "gated_delta", rule == "delta" || rule == "gated_delta"
@@ -52,59 +37,47 @@ func linearAttention(c *build.Call) []*build.Value {
 	if heads < 1 || readers < 1 || readers%heads != 0 {
 		c.Wrong("q_num_heads is %d and kv_num_heads %d; want a multiple of it", readers, heads)
 	}
-	d := precise(query.DType)
-	q := splitHeads(c, c.Cast(query, d), readers, "q_num_heads")
-	k, v := splitHeads(c, c.Cast(c.X(1), d), heads, "kv_num_heads"), splitHeads(c, c.Cast(c.X(2), d), heads, "kv_num_heads")
-	decay := optional(c, 4, "decay", gated, heads, d)
-	if gated {
-		decay = c.Exp(decay)
-	}
-	// One rate for all heads, or one for each.
-	var beta *build.Value
-	if n := int64(1); delta {
-		if c.Has(5) && c.X(5).Rank() == 3 && c.X(5).Dims()[2] != 1 {
-			n = heads
+	optional := func(i int, name string, wanted bool, heads int64) *build.Value {
+		if c.Has(i) != wanted {
+			c.Wrong("update_rule is %q and %s is given: %t; want %t", rule, name, c.Has(i), wanted)
 		}
-		beta = optional(c, 5, "beta", delta, n, d)
-	} else {
-		optional(c, 5, "beta", false, 1, d)
+		if !wanted {
+			return build.Absent()
+		}
+		return splitHeads(c, c.X(i), heads, name)
 	}
-	batch, tokens, size, width := q.Dims()[0], q.Dims()[2], q.Dims()[3], v.Dims()[3]
-	if tokens > longestLoop {
-		c.Refuse("has %d tokens; want at most %d", tokens, longestLoop)
+	rates := int64(1) // one for all heads, or one for each
+	if c.Has(5) && c.X(5).Rank() == 3 && c.X(5).Dims()[2] != 1 {
+		rates = heads
 	}
-	scale := c.Float("scale", 0)
+	q := splitHeads(c, query, readers, "q_num_heads")
+	k, v := splitHeads(c, c.X(1), heads, "kv_num_heads"), splitHeads(c, c.X(2), heads, "kv_num_heads")
+	if q.Dims()[2] > longestLoop {
+		c.Refuse("has %d tokens; want at most %d", q.Dims()[2], longestLoop)
+	}
+	c.Must(c.Called(int(callsOfToken * q.Dims()[2])))
+	scale, kept := c.Float("scale", 0), query.DType
 	if scale == 0 { // also where it is given so
-		scale = 1 / math.Sqrt(float64(size))
+		scale = 1 / math.Sqrt(float64(q.Dims()[3]))
 	}
-	shape := []int64{batch, heads, size, width}
-	state, kept := c.Full(d, build.Integer(0), shape...), query.DType
 	if c.Has(3) {
-		if state, kept = c.Cast(c.X(3), d), c.X(3).DType; !slices.Equal(state.Dims(), shape) {
-			c.Wrong("the state has shape %s; want %v", &state.Shape, shape)
-		}
+		kept = c.X(3).DType
 	}
-	// The query heads that share a state are rows of one matrix, so that one product reads the state for all of them.
-	q = c.Reshape(c.Mul(q, build.Num(scale)), batch, heads, readers/heads, tokens, size)
-	// What is read for each token. Concatenating needs one tensor, which is empty where there are no tokens.
-	made := []*build.Value{c.Full(d, build.Integer(0), batch, 0, readers*width)}
-	if tokens > 0 {
-		made = made[:0]
+	out := c.All(op.IDLinearAttention, build.With(op.LinearAttentionScale, scale), q, k, v, c.Optional(3), optional(4, "decay", gated, heads), optional(5, "beta", delta, rates))
+	return []*build.Value{together(c, out[0], true), c.Cast(out[1], kept)}
+}
+
+// callsOfToken is about how many calls and operands a token of linear attention is.
+const callsOfToken = 40
+
+// repeated is a tensor with each head n times. Groups of query heads share a key and value head: head i of the
+// result is head i / n.
+func repeated(c *build.Call, x *build.Value, n int64) *build.Value {
+	if n == 1 {
+		return x
 	}
-	for t := range tokens {
-		at := func(x *build.Value) *build.Value { return c.Slice(x, 2, t, t+1) } // [batch, heads, 1, ...]
-		key, taken := at(k), at(v)
-		if gated {
-			state = c.Mul(state, c.Swap(at(decay), 2, 3))
-		}
-		if delta { // what the key reads from the state before it takes in anything
-			taken = c.Mul(at(beta), c.Sub(taken, c.Matmul(key, state)))
-		}
-		// The outer product of key and value, by broadcasting.
-		state = c.Add(state, c.Mul(c.Swap(key, 2, 3), taken))
-		made = append(made, c.Reshape(c.Matmul(c.Pick(q, 3, t), state), batch, 1, readers*width))
-	}
-	return []*build.Value{c.Cast(c.Concat(1, made...), query.DType), c.Cast(state, kept)}
+	d := x.Dims()
+	return c.Reshape(c.Expand(c.Unsqueeze(x, 2), d[0], d[1], n, d[2], d[3]), d[0], d[1]*n, d[2], d[3])
 }
 
 // flexAttention is attention with functions between its steps: score_mod of the scores, prob_mod of the weights. Groups of

@@ -97,7 +97,6 @@ func multiHeadAttention(c *build.Call) []*build.Value {
 // those that do not. These get attribute mask_filter_value added to their scores, as in onnxruntime, so that a query without keys has
 // weights. The bias, operand number bias, is added as well.
 func attendMicrosoft(c *build.Call, q, k, v *build.Value, past int64, mask, bias int) *build.Value {
-	causal := c.Yes("unidirectional", 0)
 	var added *build.Value
 	if c.Has(mask) {
 		fill := c.Reals(q.DType, nil, []float64{c.Float("mask_filter_value", -10000)})
@@ -110,10 +109,6 @@ func attendMicrosoft(c *build.Call, q, k, v *build.Value, past int64, mask, bias
 		}
 		added = b
 	}
-	if causal && past != 0 { // the row counts from the first key
-		seen := c.Binary(op.IDLessEqual, c.Steps(k.Dims()[2], 1, 2), c.Add(c.Steps(q.Dims()[2], 0, 2), build.Whole(past)))
-		added = closed(c, seen, added, q.DType)
-	}
 	if added == nil {
 		added = build.Absent()
 	}
@@ -121,9 +116,8 @@ func attendMicrosoft(c *build.Call, q, k, v *build.Value, past int64, mask, bias
 	if scale == 0 { // as where the attribute is missing
 		scale = 1 / math.Sqrt(float64(q.Dims()[3]))
 	}
-	// A causal mask that begins at the first key is an attribute, beside which the row takes any other mask.
-	y := c.Do(op.IDAttention, build.With(op.AttentionScale, scale, op.AttentionCausal, causal && past == 0), q, k, v, added)
-	return together(c, y, true)
+	at := build.With(op.MaskedAttentionScale, scale, op.MaskedAttentionCausal, c.Yes("unidirectional", 0), op.MaskedAttentionPast, past, op.MaskedAttentionOpen, true)
+	return together(c, c.Do(op.IDMaskedAttention, at, q, c.Cast(k, q.DType), c.Cast(v, q.DType), added, build.Absent()), true)
 }
 
 // keysCounted is which keys count by a mask of integers.

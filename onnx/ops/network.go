@@ -7,7 +7,6 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
@@ -235,7 +234,7 @@ func convTranspose(c *build.Call) []*build.Value {
 	for i, n := range crop {
 		pairs[2*i+5] = n
 	}
-	return build.One(channelBias(c, padded(c, y, pairs, "constant", build.Num(0)), 2))
+	return build.One(channelBias(c, padWith(c, y, pairs, "constant", build.Integer(0)), 2))
 }
 
 // fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it
@@ -313,175 +312,13 @@ func causalConv(c *build.Call) []*build.Value {
 	return []*build.Value{y, c.Slice(x, 2, max(n-k, 0), n)}
 }
 
-// einsum sums products over the indices that the result does not have. It goes pair by pair. Operands are joined
-// from left to right, which may not be the cheapest order for three or more. An ellipsis stands for the axes that
-// the labels of an operand do not name, aligned at the last.
+// einsum is the row.
 func einsum(c *build.Call) []*build.Value {
-	equation := strings.ReplaceAll(c.Text("equation", ""), " ", "")
-	left, right, explicit := strings.Cut(equation, "->")
-	terms := strings.Split(left, ",")
-	c.Room(int64(len(terms)), int64(len(equation))) // each pair is joined with a look at all terms behind it
-	if len(terms) != len(c.In) {
-		c.Wrong("equation %q has %d operands and the node %d", equation, len(terms), len(c.In))
+	in := make([]*build.Value, len(c.In))
+	for i := range in {
+		in[i] = c.X(i)
 	}
-	wide := 0 // axes of the longest ellipsis
-	for i, t := range terms {
-		if strings.Contains(t, "...") {
-			wide = max(wide, c.X(i).Rank()-(len(t)-3))
-		}
-	}
-	for i, t := range terms {
-		terms[i] = spelled(t, wide, c.X(i).Rank())
-		if len(terms[i]) != c.X(i).Rank() {
-			c.Wrong("equation %q says that operand %d has %d dimensions; it has %d", equation, i, len(terms[i]), c.X(i).Rank())
-		}
-	}
-	if explicit {
-		right = spelled(right, wide, strings.Count(right, "")-1-3+wide)
-	} else {
-		right = implied(terms)
-	}
-	x, labels := diagonal(c, c.X(0), terms[0])
-	for i := 1; i < len(terms); i++ {
-		y, other := diagonal(c, c.X(i), terms[i])
-		x, labels = contract(c, x, labels, y, other, strings.Join(terms[i+1:], "")+right)
-	}
-	x, labels = summed(c, x, labels, right)
-	perm := make([]int64, len(right))
-	for i := range right {
-		at := strings.IndexByte(labels, right[i])
-		if at < 0 {
-			c.Wrong("equation %q has a result with an index that no operand has", equation)
-		}
-		perm[i] = int64(at)
-	}
-	return build.One(c.Transpose(x, perm...))
-}
-
-// spelled is a term with the digits of the axes in place of its ellipsis, the last being 9. Digits are no labels of
-// equations, and are in order.
-func spelled(term string, wide, rank int) string {
-	before, behind, has := strings.Cut(term, "...")
-	if !has {
-		return term
-	}
-	n := min(max(rank-len(before)-len(behind), 0), wide, 9)
-	return before + "0123456789"[10-n:] + behind
-}
-
-// implied is the result of an equation without one: the ellipsis, and the indices that are there once, in order.
-// This is the rule of NumPy.
-func implied(terms []string) string {
-	all := strings.Join(terms, "")
-	var digits, letters []byte
-	for i := range 256 {
-		b := byte(i)
-		switch n := strings.Count(all, string(rune(b))); {
-		case b >= '0' && b <= '9' && n > 0:
-			digits = append(digits, b)
-		case b < 128 && n == 1:
-			letters = append(letters, b)
-		}
-	}
-	return string(digits) + string(letters)
-}
-
-// diagonal is a tensor whose indices differ: of those that are there twice the elements where both are equal. The
-// elements beside the diagonal are replaced by 0 and one of the axes is summed.
-func diagonal(c *build.Call, x *build.Value, labels string) (*build.Value, string) {
-	for i := 0; i < len(labels); i++ {
-		j := strings.LastIndexByte(labels, labels[i])
-		if j == i {
-			continue
-		}
-		n := x.Dims()[i]
-		same := c.Binary(op.IDEqual, c.Steps(n, i, x.Rank()), c.Steps(x.Dims()[j], j, x.Rank()))
-		x = c.Sum(c.Where(same, x, zero(c, x.DType)), false, int64(j))
-		labels = labels[:j] + labels[j+1:]
-		i--
-	}
-	return x, labels
-}
-
-// summed is a tensor without the indices that nothing else has. Sums over axes that only one operand has are done
-// before products, which become smaller.
-func summed(c *build.Call, x *build.Value, labels, wanted string) (*build.Value, string) {
-	var axes []int64
-	kept := ""
-	for i := range labels {
-		if strings.IndexByte(wanted, labels[i]) < 0 {
-			axes = append(axes, int64(i))
-		} else {
-			kept += labels[i : i+1]
-		}
-	}
-	if len(axes) == 0 {
-		return x, labels
-	}
-	return c.Sum(x, false, axes...), kept
-}
-
-// contract is the product of two tensors, summed over the indices that are not wanted any more: a matrix product of
-// batches, with all indices of one sort as one axis. Indices are of four sorts: of both operands and of what follows
-// (batch), of both only (inner), of the left one, of the right one. An axis of one element broadcasts.
-func contract(c *build.Call, x *build.Value, xs string, y *build.Value, ys, wanted string) (*build.Value, string) {
-	x, xs = summed(c, x, xs, ys+wanted)
-	y, ys = summed(c, y, ys, xs+wanted)
-	var batch, inner, left, right string
-	for _, r := range xs {
-		switch label := string(r); {
-		case !strings.Contains(ys, label):
-			left += label
-		case strings.Contains(wanted, label):
-			batch += label
-		default:
-			inner += label
-		}
-	}
-	for _, r := range ys {
-		if !strings.ContainsRune(xs, r) {
-			right += string(r)
-		}
-	}
-	sizes := map[byte]int64{}
-	for i := range xs {
-		sizes[xs[i]] = x.Dims()[i]
-	}
-	for i := range ys {
-		if before, seen := sizes[ys[i]]; !seen || before == 1 {
-			sizes[ys[i]] = y.Dims()[i]
-		}
-	}
-	// arrange brings a tensor into the form of a matrix product: its indices in the order of the parts, each part as one
-	// axis. An index that only broadcasts is expanded first.
-	arrange := func(v *build.Value, labels string, parts ...string) *build.Value {
-		var perm, dims []int64
-		for _, r := range strings.Join(parts, "") {
-			perm = append(perm, int64(strings.IndexRune(labels, r)))
-		}
-		v = c.Transpose(v, perm...)
-		full := make([]int64, len(perm))
-		for i, r := range []byte(strings.Join(parts, "")) {
-			full[i] = sizes[r]
-		}
-		v = c.Expand(v, full...)
-		at := 0
-		for _, p := range parts {
-			dims = append(dims, build.Product(full[at:at+len(p)]))
-			at += len(p)
-		}
-		return c.Reshape(v, dims...)
-	}
-	z := c.Matmul(arrange(x, xs, batch, left, inner), arrange(y, ys, batch, inner, right))
-	made := batch + left + right
-	if len(made) > shape.MaxRank {
-		c.Refuse("an intermediate result has %d dimensions; want at most %d", len(made), shape.MaxRank)
-	}
-	dims := make([]int64, len(made))
-	for i := range made {
-		dims[i] = sizes[made[i]]
-	}
-	return c.Reshape(z, dims...), made
+	return build.One(c.Do(op.IDEinsum, build.With(op.EinsumEquation, c.Text("equation", "")), in...))
 }
 
 func float32Of(c *build.Call, x *build.Value) *build.Value { return c.Cast(x, dtype.Float32) }

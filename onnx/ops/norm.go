@@ -48,13 +48,9 @@ func batchNormalization(c *build.Call) []*build.Value {
 	return build.One(c.Add(c.Mul(x, wide(factor)), wide(term)))
 }
 
-// standard is x without mean and with variance 1 over axes, and the mean and 1 / deviation. The mean is subtracted
-// before squares are taken: the difference of the mean of squares and the square of the mean would cancel.
-func standard(c *build.Call, x *build.Value, epsilon float64, axes []int64) (y, mean, inverse *build.Value) {
-	mean = c.Mean(x, true, axes...)
-	d := c.Sub(x, mean)
-	inverse = c.Unary(op.IDRsqrt, c.Add(c.Mean(c.Unary(op.IDSquare, d), true, axes...), build.Num(epsilon)))
-	return c.Mul(d, inverse), mean, inverse
+// standard is row standardize: x without mean, if it is centered, and with a mean square of 1 over axes, the mean, and 1 / deviation.
+func standard(c *build.Call, x *build.Value, epsilon float64, axes []int64, centered bool) []*build.Value {
+	return c.All(op.IDStandardize, build.With(op.StandardizeAxis, axes, op.StandardizeEpsilon, epsilon, op.StandardizeCentered, centered), x)
 }
 
 // instanceNormalization normalizes each channel of each image. Operands: X [N, C, size...], scale and B of the
@@ -132,20 +128,17 @@ func layerNormalization(c *build.Call) []*build.Value {
 	if y, ok := lineNorm(c, x, axes, 1, 2, c.Float("epsilon", 1e-5), true); ok && !c.Wants(1) && !c.Wants(2) {
 		return build.One(y)
 	}
-	wide := stashed(c, x)
-	y, mean, inverse := standard(c, wide, c.Float("epsilon", 1e-5), axes)
-	y = c.Mul(c.Cast(y, x.DType), c.X(1))
+	made := standard(c, stashed(c, x), c.Float("epsilon", 1e-5), axes, true)
+	y := c.Mul(c.Cast(made[0], x.DType), c.X(1))
 	if c.Has(2) {
 		y = c.Add(y, c.X(2))
 	}
-	return []*build.Value{y, mean, inverse}
+	return []*build.Value{y, made[1], made[2]}
 }
 
 // rms is x divided by the root of the mean of its squares.
 func rms(c *build.Call, x *build.Value, axes []int64) *build.Value {
-	wide := stashed(c, x)
-	inverse := c.Unary(op.IDRsqrt, c.Add(c.Mean(c.Unary(op.IDSquare, wide), true, axes...), build.Num(c.Float("epsilon", 1e-5))))
-	return c.Cast(c.Mul(wide, inverse), x.DType)
+	return c.Cast(standard(c, stashed(c, x), c.Float("epsilon", 1e-5), axes, false)[0], x.DType)
 }
 
 // rmsNormalization divides by the root of the mean square over the axes from attribute axis on, and applies a scale.
@@ -168,12 +161,12 @@ func skipLayerNormalization(c *build.Call) []*build.Value {
 	if y, ok := lineNorm(c, sum, last, 2, 3, c.Float("epsilon", 1e-12), true); ok && !c.Wants(1) && !c.Wants(2) {
 		return []*build.Value{y, nil, nil, sum}
 	}
-	y, mean, inverse := standard(c, sum, c.Float("epsilon", 1e-12), last)
-	y = c.Mul(y, c.X(2))
+	made := standard(c, sum, c.Float("epsilon", 1e-12), last, true)
+	y := c.Mul(made[0], c.X(2))
 	if c.Has(3) {
 		y = c.Add(y, c.X(3))
 	}
-	return []*build.Value{y, mean, inverse, sum}
+	return []*build.Value{y, made[1], made[2], sum}
 }
 
 // skipSimplified is skipLayerNormalization without mean and bias. The second and third result are for training

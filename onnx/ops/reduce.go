@@ -68,9 +68,8 @@ var reductions = []entry{
 		if c.Given("axes") {
 			axes = c.Axes(c.List("axes"), x.Rank())
 		}
-		d := c.Sub(x, c.Mean(x, true, axes...))
-		deviation := c.Do(op.IDSqrt, nil, c.Mean(c.Unary(op.IDSquare, d), true, axes...))
-		return build.One(c.Div(d, c.Add(deviation, build.Num(1e-9))))
+		// What ONNX adds to the deviation, 1e-9, is what a variance of 0 has with this epsilon.
+		return build.One(c.Do(op.IDStandardize, build.With(op.StandardizeAxis, axes, op.StandardizeEpsilon, 1e-18), x))
 	}},
 }
 
@@ -182,8 +181,7 @@ func logSoftmax(c *build.Call, x *build.Value, axis int) *build.Value {
 
 // hardmax is 1 at the first of the largest elements and 0 elsewhere.
 func hardmax(c *build.Call, x *build.Value, axis int) *build.Value {
-	at := c.Do(op.IDArgmax, build.With(op.ArgmaxAxis, axis, op.ArgmaxKeepdim, true), x)
-	return c.Cast(c.Binary(op.IDEqual, at, c.Steps(x.Dims()[axis], axis, x.Rank())), x.DType)
+	return c.Do(op.IDHardmax, build.With(op.HardmaxAxis, axis), x)
 }
 
 // running is sums or products of the elements up to each; with exclusive without it, so that the first is none's.
@@ -228,15 +226,10 @@ func leadingElements(c *build.Call, k int64, largest bool) []*build.Value {
 // lpNormalization divides by the norm along an axis; a norm of 0 divides nothing.
 func lpNormalization(c *build.Call) []*build.Value {
 	x, p := c.X(0), c.Int("p", 2)
-	axis := int64(c.Axis(c.Int("axis", -1), x.Rank()))
-	var norm *build.Value
-	switch p {
-	case 1:
-		norm = c.Sum(c.Unary(op.IDAbs, x), true, axis)
-	case 2:
-		norm = c.Unary(op.IDSqrt, c.Sum(c.Unary(op.IDSquare, x), true, axis))
-	default:
+	if p != 1 && p != 2 {
 		c.Wrong("p is %d; want 1 or 2", p)
 	}
-	return build.One(c.Where(c.Binary(op.IDEqual, norm, build.Num(0)), c.Mul(x, build.Num(0)), c.Div(x, norm)))
+	const least = 0x1p-126 // of the norms, so that 0 is divided by a number
+	axes := []int64{int64(c.Axis(c.Int("axis", -1), x.Rank()))}
+	return build.One(c.Do(op.IDNormalize, build.With(op.NormalizeP, float64(p), op.NormalizeAxis, axes, op.NormalizeEpsilon, least), x))
 }

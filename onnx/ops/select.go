@@ -95,53 +95,21 @@ func gatherElements(c *build.Call) []*build.Value {
 	if index.Rank() != x.Rank() {
 		c.Wrong("the operands have %d and %d dimensions; want as many", x.Rank(), index.Rank())
 	}
-	index = c.Cast(index, dtype.Int64)
-	return build.One(c.Do(op.IDIndex, nil, append([]*build.Value{x}, grid(c, index.Dims(), axis, index)...)...))
-}
-
-// columns are the index tensors that the last axis of index holds. The batches come first: an element of batch b
-// reads batch b of x.
-func columns(c *build.Call, x, index *build.Value, batch int) []*build.Value {
-	last := index.Rank() - 1
-	if last < 0 || batch+int(index.Dims()[last]) > x.Rank() || index.Dims()[last] == 0 {
-		c.Wrong("the indices have shape %s and the operand %d dimensions; want 1 to as many in the last axis", &index.Shape, x.Rank())
-	}
-	var list []*build.Value
-	for i := range batch {
-		list = append(list, c.Steps(index.Dims()[i], i, last))
-	}
-	index = c.Cast(index, dtype.Int64)
-	for i := range index.Dims()[last] {
-		list = append(list, c.Pick(index, last, i))
-	}
-	return list
+	return build.One(c.Do(op.IDTakeAlongAxis, build.With(op.TakeAlongAxisAxis, axis), x, index))
 }
 
 // gatherND reads slices at places whose coordinates are the last axis of the indices, within each of the batches.
 func gatherND(c *build.Call) []*build.Value {
-	x, index, batch := c.X(0), c.X(1), int(c.Int("batch_dims", 0))
-	if batch < 0 || batch >= index.Rank() {
-		c.Wrong("batch_dims is %d; want 0 to %d", batch, index.Rank()-1)
-	}
-	return build.One(c.Do(op.IDIndex, nil, append([]*build.Value{x}, columns(c, x, index, batch)...)...))
+	return build.One(c.Do(op.IDGatherNd, build.With(op.GatherNdBatchDims, c.Int("batch_dims", 0)), c.X(0), c.X(1)))
 }
 
-// scattered writes into x through index tensors. Attribute reduction says what happens to what is there. Of updates
-// for one place the last wins, or all are joined.
-func scattered(c *build.Call, x, updates *build.Value, indices []*build.Value) *build.Value {
-	fold := map[string]string{"none": "", "add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
-	how, ok := fold[c.Text("reduction", "none")]
+// reduction is how updates join what is there; of updates for one place the last wins, or all are joined.
+func reduction(c *build.Call) string {
+	how, ok := map[string]string{"none": "assign", "add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}[c.Text("reduction", "none")]
 	if !ok {
 		c.Wrong("reduction is %q", c.Text("reduction", "none"))
 	}
-	in := append([]*build.Value{x, updates}, indices...)
-	if updates.Shape.Numel() == 0 {
-		return x
-	}
-	if how == "" {
-		return c.Do(op.IDIndexPut, nil, in...)
-	}
-	return c.Do(op.IDIndexReduce, build.With(op.IndexReduceReduce, how), in...)
+	return how
 }
 
 // scatterElements writes updates to the places that gatherElements would read.
@@ -151,14 +119,21 @@ func scatterElements(c *build.Call) []*build.Value {
 	if index.Rank() != x.Rank() {
 		c.Wrong("the operands have %d and %d dimensions; want as many", x.Rank(), index.Rank())
 	}
-	index = c.Cast(index, dtype.Int64)
-	return build.One(scattered(c, x, updates, grid(c, index.Dims(), axis, index)))
+	at := build.With(op.PutAlongAxisAxis, axis, op.PutAlongAxisReduce, reduction(c))
+	if updates.Shape.Numel() == 0 {
+		return build.One(x)
+	}
+	return build.One(c.Do(op.IDPutAlongAxis, at, x, index, updates))
 }
 
 // scatterND writes slices to the places that gatherND would read.
 func scatterND(c *build.Call) []*build.Value {
 	x, index, updates := c.X(0), c.X(1), c.X(2)
-	return build.One(scattered(c, x, updates, columns(c, x, index, 0)))
+	at := build.With(op.ScatterNdReduce, reduction(c))
+	if updates.Shape.Numel() == 0 {
+		return build.One(x)
+	}
+	return build.One(c.Do(op.IDScatterNd, at, x, index, updates))
 }
 
 // tensorScatter writes updates into a cache, for each batch from its own position on, which is not negative.
@@ -206,12 +181,11 @@ func trilu(c *build.Call) []*build.Value {
 	if n < 2 {
 		c.Wrong("the operand has %d dimensions; want 2 or more", n)
 	}
-	diagonal := c.Sub(c.Steps(x.Dims()[n-1], 1, 2), c.Steps(x.Dims()[n-2], 0, 2))
-	compare := op.IDLessEqual
+	row := op.IDTril
 	if c.Yes("upper", 1) {
-		compare = op.IDGreaterEqual
+		row = op.IDTriu
 	}
-	return build.One(c.Where(c.Do(compare, nil, diagonal, build.Whole(k)), x, zero(c, x.DType)))
+	return build.One(c.Do(row, build.With(op.TrilDiagonal, k), x))
 }
 
 func zero(c *build.Call, d dtype.DType) *build.Value {

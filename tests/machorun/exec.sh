@@ -7,6 +7,10 @@ MACHORUN_LAUNCHER=$(cd "$(dirname "$0")" && pwd)/exec.sh
 export MACHORUN_LAUNCHER
 machorun=${MACHORUN:-${MACHORUN_LAUNCHER%/tests/*}/build/machorun/machorun}
 export "MACHORUN_ACCELERATE=${MACHORUN_ACCELERATE-${machorun%/*}/libfakeaccelerate.dylib}"
+[ -x "$machorun" ] || {
+    echo "$machorun is not there: ./build.sh test darwin-build makes it" >&2
+    exit 1
+}
 case $(uname -m) in
 aarch64) exec "$machorun" "$@" ;;
 *) exec qemu-aarch64 -L /usr/aarch64-linux-gnu "$machorun" "$@" ;;

@@ -9,19 +9,24 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import oracles_attention
 import oracles_image
+import oracles_index
+import oracles_step
 
 import paddle_mps as paddle
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
 
+PARTS = (oracles_attention, oracles_image, oracles_index, oracles_step)
+
 rng = np.random.default_rng(31)
 
 
 def drawn(name: str, setting: list[Any]) -> list[Any]:
     """The operands of a case: the same whichever cases run before it."""
-    for generator in (rng, oracles_image.rng):
+    for generator in (rng, *(module.rng for module in PARTS)):
         generator.bit_generator.state = np.random.default_rng(
             zlib.crc32(f"{name} {setting}".encode())
         ).bit_generator.state
@@ -306,6 +311,43 @@ def nan_median(x: Any, axis: int = -1, low: bool = False) -> Any:
     return tuple(np.expand_dims(np.array(v), axis) for v in (values, places))
 
 
+def products(*given: Any) -> Any:
+    return np.einsum(given[-1], *given[:-1])
+
+
+def pairs_of(z: Any) -> Any:
+    return np.stack([z.real, z.imag], -1)
+
+
+def spectrum(x: Any, length: int = 0, axis: int = -2, inverse: bool = False, onesided: bool = False) -> Any:
+    z = x[..., 0] + (1j * x[..., 1] if x.shape[-1] == 2 else 0)
+    axis = axis % x.ndim
+    made = (np.fft.ifft if inverse else np.fft.fft)(z, length or None, axis)
+    return pairs_of(made.take(range(made.shape[axis] // 2 + 1), axis) if onesided else made)
+
+
+def half_spectrum(x: Any, length: int, axis: int, *_: bool) -> Any:
+    """The real part of the inverse of the spectrum that has x as its first half."""
+    n = length or 2 * (x.shape[axis] - 1)
+    z = (x[..., 0] + 1j * x[..., 1]).take(range(min(n // 2 + 1, x.shape[axis])), axis)
+    weights = np.where((np.arange(z.shape[axis]) == 0) | (2 * np.arange(z.shape[axis]) == n), 1, 2)
+    turns = np.exp(2j * np.pi * np.outer(np.arange(z.shape[axis]), np.arange(n)) / n)
+    return (np.moveaxis(z, axis, -1) * weights @ turns).real.swapaxes(axis, -1)[..., None] / n
+
+
+def frames(x: Any, window: Any, length: int = 1, step: int = 1, onesided: bool = True) -> Any:
+    parts = np.stack([x[:, i : i + length] for i in range(0, x.shape[1] - length + 1, step)], 1)
+    return spectrum(parts if window is None else parts * window[:, None], length, 2, False, onesided)
+
+
+def root_mean_square(x: Any, axis: Any = None, epsilon: float = 1e-5, centered: bool = True) -> Any:
+    axes = tuple(range(x.ndim)) if axis is None else tuple(axis)
+    mean = x.mean(axes, keepdims=True)
+    apart = x - mean if centered else x
+    inverse = 1 / np.sqrt((apart**2).mean(axes, keepdims=True) + epsilon)
+    return apart * inverse, mean, inverse
+
+
 def one_hot(n: int, classes: int) -> Any:
     return np.eye(classes)[rng.integers(0, classes, n)]
 
@@ -529,14 +571,36 @@ ORACLES: dict[str, Oracle] = {
         lambda x, k=1, a=-1: (np.expand_dims(np.sort(x, a).take(k - 1, a), a), np.expand_dims(np.argsort(x, a, kind="stable").take(k - 1, a), a)),
         lambda: [floats(3, 4)], [[], [3], [2, 0]],
     ),
+    "einsum": Oracle(products, lambda: [floats(3, 4), floats(4, 2)], [["ij,jk->ik"], ["ij, jk -> ki"], ["ij,jk"], ["ij,jk->j"], ["ij,jk->"], ["ij,kl->ijl"]]),
+    "einsum/one": Oracle(products, lambda: [floats(3, 3, 2)], [["iij->ij"], ["iij"], ["i...->..."], ["abc->cab"], ["abc"]]),
+    "einsum/batches": Oracle(products, lambda: [floats(2, 3, 4), floats(1, 4, 3)], [["...ij,...jk->...ik"], ["bij,bjk->kib"], ["...ij,...jk"], ["bij,bji->b"]]),
+    "einsum/three": Oracle(products, lambda: [floats(3, 4), floats(2, 3), floats(2, 4)], [["ij,ki,kj->"], ["ij,ki,kj->kji"], ["ij,ki,kl->jl"], ["ij,ki,kj"]]),
+    "dft": Oracle(spectrum, lambda: [floats(2, 5, 3, 2)], [[], [0, 1], [4, 1], [6, -3, True], [8, 0, False, True], [0, 1, True]]),
+    "dft/real": Oracle(spectrum, lambda: [floats(3, 6, 1)], [[], [0, -2, False, True], [7, 1, True], [0, 0, True]]),
+    "dft/half": Oracle(half_spectrum, lambda: [floats(3, 4, 2)], [[0, 1, True, True], [7, 1, True, True], [5, 1, True, True]]),
+    "stft": Oracle(frames, lambda: [floats(2, 9, 1), shares(4)], [[4, 2], [4, 3, False]]),
+    "stft/pairs": Oracle(frames, lambda: [floats(1, 7, 2), None], [[3, 2, False]]),
+    "shrink": Oracle(
+        lambda x, t=0.5, b=0.0: np.where(x < -t, x + b, np.where(x > t, x - b, 0)), lambda: [floats(3, 4)], [[], [0.3, 0.2]]
+    ),
+    "hardmax": Oracle(
+        lambda x, a=-1: 1.0 * (np.expand_dims(x.argmax(a), a) == along(np.arange(x.shape[a]), x.ndim, a)), lambda: [floats(3, 4)], [[], [0]], (0,)
+    ),
+    "standardize": Oracle(root_mean_square, lambda: [floats(3, 4, 2)], [[], [[1], 0.1], [[0, 2], 1e-5, False]]),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
-ORACLES.update({name: Oracle(*given) for name, given in oracles_image.ORACLES.items()})
+for module in PARTS:
+    ORACLES.update({name: Oracle(*given) for name, given in module.ORACLES.items()})
 
 
 def row_of(name: str) -> Any:
     """The row of an oracle; behind a slash stands which operands it is for."""
     return TABLE[name.split("/")[0]]
+
+
+def as_arguments(name: str, operands: list[Any]) -> list[Any]:
+    """Operands as the function of the row takes them: any number of them are one list."""
+    return [operands] if row_of(name)["inputs"][-1].get("variadic") else operands
 
 
 def tensors(arrays: list[Any], dtype: str, place: str, view: bool) -> list[Any]:

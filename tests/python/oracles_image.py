@@ -201,6 +201,73 @@ def response(
     return x / (k + alpha * np.moveaxis(np.array(near), 0, axis) / size) ** beta
 
 
+def taps(p: float, n: int, outside: bool) -> list[tuple[int, float]]:
+    """The elements of an axis around a point, and their weights; those that are not there read 0 where outside is True."""
+    low = int(np.floor(p))
+    both = [(low, 1 - (p - low)), (low + 1, p - low)]
+    return [(i, w) for i, w in both if 0 <= i < n] if outside else [(min(i, n - 1), w) for i, w in both]
+
+
+def aligned_regions(
+    x: Any,
+    boxes: Any,
+    images: Any,
+    height: int = 1,
+    width: int = 1,
+    scale: float = 1.0,
+    each: int = 1,
+    half: bool = True,
+    mode: str = "avg",
+) -> Any:
+    """Bin by bin, point by point."""
+    y = np.zeros((len(boxes), x.shape[1], height, width))
+    for b, corners in enumerate(boxes * scale - (0.5 if half else 0)):
+        length = corners[2:] - corners[:2] if half else np.maximum(corners[2:] - corners[:2], 1)
+        for i in range(height):
+            for j in range(width):
+                found = []
+                for a in range(each):
+                    for c in range(each):
+                        at = corners[1] + length[1] * (i + (a + 0.5) / each) / height
+                        across = corners[0] + length[0] * (j + (c + 0.5) / each) / width
+                        seen = -1 <= at <= x.shape[2] and -1 <= across <= x.shape[3]
+                        rows = taps(np.clip(at, 0, x.shape[2] - 1), x.shape[2], False)
+                        columns = taps(np.clip(across, 0, x.shape[3] - 1), x.shape[3], False)
+                        terms = [seen * v * w * x[images[b], :, r, k] for r, v in rows for k, w in columns]
+                        found += terms if mode == "max" else [sum(terms)]
+                y[b, :, i, j] = (np.max if mode == "max" else np.mean)(found, 0)
+    return y
+
+
+def deformed(
+    x: Any,
+    offset: Any,
+    weight: Any,
+    bias: Any,
+    mask: Any,
+    stride: Any = None,
+    padding: Any = None,
+    dilation: Any = None,
+    groups: int = 1,
+    parts: int = 1,
+) -> Any:
+    """Element by element, of two axes."""
+    (n, c, h, w), (o, each, kh, kw), (rows, columns) = x.shape, weight.shape, offset.shape[2:]
+    stride, padding, dilation = stride or [1, 1], padding or [0, 0, 0, 0], dilation or [1, 1]
+    offset = offset.reshape(n, parts, kh, kw, 2, rows, columns)
+    mask = np.ones((n, parts, kh, kw, rows, columns)) if mask is None else mask.reshape(n, parts, kh, kw, rows, columns)
+    y = np.zeros((n, o, rows, columns))
+    for b, f, k, i, j, r, q in np.ndindex(n, o, each, kh, kw, rows, columns):
+        channel = f // (o // groups) * each + k
+        part = channel // (c // parts)
+        move = offset[b, part, i, j, :, r, q]
+        down = taps(r * stride[0] + i * dilation[0] - padding[0] + move[0], h, True)
+        right = taps(q * stride[1] + j * dilation[1] - padding[2] + move[1], w, True)
+        read = sum(v * u * x[b, channel, a, d] for a, v in down for d, u in right)
+        y[b, f, r, q] += read * mask[b, part, i, j, r, q] * weight[f, k, i, j]
+    return y if bias is None else y + bias[:, None, None]
+
+
 SIZES: list[list[Any]] = [
     [[2, 3], [5, 3]],
     [[2, 3], [5, 3], None, None, "nearest", "asymmetric", "floor"],
@@ -328,6 +395,17 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     ),
     "lp_pool/1": (powers_pooled, lambda: [floats(2, 3, 7)], [[2.0, [3], [2], [1, 1]], [4.0, [2], None, None]]),
     "temporal_shift": (moved_in_time, lambda: [floats(4, 5, 2, 8)], [[], [2], [4, 0.4], [2, 0.26, True], [2, 0.01], [1, 0.3]]),
+    "roi_align": (
+        aligned_regions,
+        lambda: [floats(2, 3, 5, 6), np.array([[0.3, 0.7, 4.1, 3.9], [-2.2, 1.1, 7.3, 6.2]]) + rng.uniform(0, 0.1, (2, 4)), np.array([1, 0])],
+        [[], [2, 3, 1.0, 2], [2, 2, 0.5, 3, False], [2, 2, 1.0, 2, True, "max"]],
+        (2,),
+    ),
+    "deform_conv": (
+        deformed,
+        lambda: [floats(1, 4, 4, 5), rng.uniform(0.1, 0.9, (1, 16, 3, 4)) - 1.0, floats(2, 2, 2, 2), floats(2), rng.uniform(0.1, 1, (1, 8, 3, 4))],
+        [[None, None, None, 2, 2], [[1, 1], [0, 0, 0, 0], [1, 1], 2, 2], [[1, 1], [1, 0, 1, 0], [2, 2], 2, 2]],
+    ),
     "affine_grid": (
         mapped, lambda: [floats(2, 2, 3)], [[[2, 1, 3, 4]], [[2, 1, 3, 4], False], [[2, 1, 1, 4], True, True], [[2, 1, 1, 4], False]]
     ),

@@ -164,6 +164,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "cross_entropy": (set(), {"rank - 1", "axis + 1"}, "counts of axes"),
     "linear": ({"matmul"}, set(), "without a bias it is that, and halves stay halves"),
     "inner": ({"multiply"}, set(), "an operand of one element is a factor, whatever its axes are"),
+    "masked_scatter": ({"assign"}, set(), "without elements there is nothing to choose between"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
 }
 

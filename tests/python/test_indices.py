@@ -15,6 +15,7 @@ import pytest
 
 import paddle_mps as paddle
 import paddle_mps.onnxruntime
+from paddle_mps._calls import _operators
 
 N = 4  # elements of the axis that indices count along
 INDICES = range(-2 * N - 1, 2 * N + 1)
@@ -450,3 +451,36 @@ def test_functions(function: Function, traced: bool, place: str) -> None:
                 continue
             wrong += compare(f"{function.name} {dtype}", v, got, want)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("place", ["cpu", "mps"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "bool"])
+def test_rows_that_write_along_an_axis(dtype: str, place: str) -> None:
+    """index_add and index_fill, out of place, into new memory and into x itself, of views too."""
+    rng = np.random.default_rng(5)
+    x = paddle.to_tensor(rng.integers(0, 2 if dtype == "bool" else 9, (3, 4, 5)), dtype=dtype, place=place)
+    turned = x.transpose([2, 0, 1])
+    for given in (x, turned, x[:, 1:, ::2]):
+        for axis in range(3):
+            n = given.shape[axis]
+            index = rng.integers(-n, n, 4)
+            at = paddle.to_tensor(index, place=place)
+            value = paddle.to_tensor(
+                rng.integers(0, 2, [*given.shape[:axis], 4, *given.shape[axis + 1 :]]), dtype=dtype, place=place
+            )
+            added, filled = given.numpy().copy(), given.numpy().copy()
+            np.add.at(np.moveaxis(added, axis, 0), index, np.moveaxis(value.numpy(), axis, 0))
+            np.moveaxis(filled, axis, 0)[index] = 1
+            one = paddle.ones([], dtype).to(place)
+            for _ in range(3):
+                np.testing.assert_array_equal(_operators.index_add(given, at, value, axis).numpy(), added)
+                np.testing.assert_array_equal(_operators.index_fill(given, at, one, axis).numpy(), filled)
+            np.testing.assert_array_equal(given.clone().index_add_(at, axis, value).numpy(), added)
+            np.testing.assert_array_equal(given.clone().index_fill_(at, axis, 1).numpy(), filled)
+            traced = paddle.jit.to_static(lambda x, i, v, a=axis: (x.index_add(i, a, v), x.index_fill(i, a, 1)))
+            for got, want in zip(traced(given, at, value), (added, filled)):
+                np.testing.assert_array_equal(got.numpy(), want)
+    for call in (lambda i: _operators.index_add(x, i, x, 3), lambda i: _operators.index_add(x, i, x[:2], 0),
+                 lambda i: _operators.index_fill(x, i, x, 0), lambda i: _operators.index_fill(x, i.cast("float32"), x[0, 0, 0], 0)):  # fmt: skip
+        with pytest.raises((ValueError, IndexError), match=r"\[index_(add|fill)\] .*; want"):
+            call(paddle.to_tensor([0], place=place))

@@ -197,6 +197,8 @@ class Run:
         beside(run, lanes["cpu"], lanes["mock"], waits=lanes["waits"])
         for part in [*lanes["alone"], *lanes["timed"]]:
             run(part)
+        for group in groups:  # of which all parts may be in the lane `first`
+            group.prepared.wait()
 
     def planned(self, suites: Sequence[Sequence[Part]]) -> list[list[tuple[Part, Result | None]]]:
         """The parts of each suite that apply, and not with a suite before it, each with its result if it need not run."""

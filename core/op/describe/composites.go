@@ -43,6 +43,7 @@ const (
 	relativeDoc  = "the tolerance, times |y|"
 	absoluteDoc  = "the tolerance that is added to it"
 	equalNaNDoc  = "whether two nan are close"
+	putDoc       = "'assign', of values for one place the last, or how they are joined with what is there"
 	diagonalDoc  = "how far the diagonal is above the main one"
 	spacingDoc   = "the distance of neighbours, where it is no operand"
 )
@@ -99,6 +100,9 @@ func describedCompositesMath() []Description {
 	}
 	list = append(list, []Description{
 		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added, likewise", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element."},
+		{Name: "shrink", Attrs: []string{"from which magnitude elements are not 0", "by which they are moved towards 0"}, Doc: "x + bias below -threshold, x - bias above threshold, and 0 between."},
+		{Name: "hardmax", Attrs: []string{"the axis"}, Doc: "1 at the first of the largest elements along an axis, 0 elsewhere."},
+		{Name: "standardize", Attrs: []string{"axes; all where it is left out", "what is added to the mean square", "whether the mean is subtracted"}, Doc: "(x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {
@@ -130,6 +134,9 @@ func describedCompositesProduct() []Description {
 		{Name: "trace", Attrs: []string{diagonalDoc, "that of the rows", "that of the columns"}, Doc: "The sum of the diagonal over two axes, in the dtype of x."},
 		{Name: "cov", Attrs: []string{"what is taken from the number of observations"}, Doc: "The covariance of the rows of x, whose columns may have weights, and a divisor of their own."},
 		{Name: "corrcoef", Doc: "Pearson's correlation coefficients of the rows of x."},
+		{Name: "einsum", Attrs: []string{"labels of the axes of each operand, letters divided by commas, and perhaps -> and those of the result"}, Doc: "The sums of products of the operands over the labels that are not in the result, or, where that is not given, are in two places. A label twice in one operand takes its diagonal; ... is any number of axes that broadcast."},
+		{Name: "dft", Attrs: []string{"of the signal, which is cut or ends with zeros; 0 for that of the axis", "the axis", "whether the inverse transform is computed", "whether the result is the first half of the spectrum, or of the inverse, x is"}, Doc: "The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real."},
+		{Name: "stft", Attrs: []string{"of each part that is transformed", "between the beginnings of two parts", "whether the result is the first half of each spectrum"}, Doc: "dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]."},
 		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
 		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
 	}
@@ -145,6 +152,16 @@ func describedCompositesIndex() []Description {
 		{Name: "median_without_nan", Attrs: []string{"the axis, which stays with 1 element", "whether the smaller of two middle elements counts"}, Doc: "The middle of the elements along an axis that are not nan, and its place, -1 where there are none."},
 		{Name: "kthvalue", Attrs: []string{"which, from 1", "the axis, which stays with 1 element"}, Doc: "The k-th smallest element along an axis, and its place."},
 		{Name: "embedding_rows", Doc: "The rows of weight that ids name, of shape [shape of ids, features]."},
+		{Name: "put_along_axis", Attrs: []string{"the axis", putDoc + ", one after the other: 'add', 'multiply', 'mean', 'minimum', 'maximum'", "whether the elements of x count"}, Doc: "x with values where indices say along an axis, each at its own place on the others; indices and values broadcast."},
+		{Name: "scatter", Attrs: []string{"false: what the slices were does not count, and those of updates for one place are added up"}, Doc: "x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins."},
+		{Name: "scatter_nd", Attrs: []string{putDoc + ", one after the other: 'add', 'multiply', 'mean', 'minimum', 'maximum'"}, Doc: "x with updates in the slices x[index[..., 0], index[..., 1], ...]."},
+		{Name: "gather_nd", Attrs: []string{"how many axes of x and index are the same, batches"}, Doc: "The slices x[index[..., 0], index[..., 1], ...], within each batch."},
+		{Name: "quantile", Attrs: []string{"shares from 0 to 1, of which several make a first axis; 0.5 where it is left out", "the axis, which stays with 1 element", "what is taken between two elements: 'linear', 'lower', 'higher', 'nearest' or 'midpoint'"}, Doc: "The elements below which shares q of the others along an axis lie; nan if any element is."},
+		{Name: "searchsorted", Attrs: []string{"whether behind elements that are equal"}, Doc: "Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end."},
+		{Name: "isin", Attrs: []string{"whether it is not among them"}, Doc: "Whether each element of x is among those of test_x; a nan is not."},
+		{Name: "mode", Attrs: []string{"the axis, which stays with 1 element"}, Doc: "The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing."},
+		{Name: "masked_fill", Doc: "x with value, which may be a number, where mask holds."},
+		{Name: "masked_scatter", Doc: "x with the elements of value, in row-major order, where mask holds."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

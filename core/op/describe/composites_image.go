@@ -29,6 +29,37 @@ func describedCompositesImage() []Description {
 		{Name: "fold", Attrs: []string{"of the images", "size of the window on each axis", "distance of neighbouring windows on each axis; none for 1", "elements before and behind each axis that are dropped, two numbers an axis; none for 0", "distance of neighbours in a window on each axis; none for 1"}, Doc: "Columns [N, C * kernel..., windows...] as images [N, C, size...]: each is added to the elements under its window, of which unfold makes it. Known as col2im."},
 		{Name: "lp_pool", Attrs: []string{"the power, not 0; infinity for the largest element", "size of the window on each axis", "distance of neighbouring windows on each axis; none for kernel_size", "elements added before and behind each axis, two numbers an axis; none for 0", "the number of windows is rounded up, so that the last may reach beyond the padding", channelsLastDoc}, Doc: "sum(x**p)**(1/p) of each window for p = norm_type, without absolute values."},
 		{Name: "temporal_shift", Attrs: []string{"how many frames are one sequence", "the part of the channels that comes from the frame before, and as many from the frame behind; below 0.5", channelsLastDoc}, Doc: "Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none."},
+		{Name: "roi_align", Attrs: []string{"of a region", "of a region", "factor of the corners", "how many points of a bin are read on each axis", "whether corners are at the centres of pixels; else a region has a size of 1 or more", "'avg' or 'max' of the points of a bin"}, Doc: "Regions of images [n, c, h, w] as [count, c, output_height, output_width]: boxes [count, 4] are x and y of two corners, and batch_indices the image of each."},
+		{Name: "deform_conv", Attrs: []string{"of each axis; 1 where it is left out", "two numbers for each axis; 0 where it is left out", "of each axis; 1 where it is left out", "of channels, with weights of their own", "of channels, with offsets of their own"}, Doc: "A convolution whose kernel reads each element at its place plus an offset [n, deformable_groups * kernel * axes, places...], between elements as bilinear interpolation and 0 outside, times a mask [n, deformable_groups * kernel, places...]."},
+	}
+	for i := range list {
+		list[i].Elsewhere = oraclesElsewhere
+	}
+	return list
+}
+
+// Descriptions of the rows of composites_step.go.
+func describedCompositesStep() []Description {
+	const decay, epsilon = "of x, which is added to the gradient", "what is added to the divisor"
+	list := []Description{
+		{Name: "adam_step", Attrs: []string{"factor of the mean of gradients", "factor of the mean of their squares", epsilon, "whether epsilon is multiplied by the correction, as in Paddle", decay, "part of x times the rate that the step takes away, as in AdamW", "part of the result that is taken away"}, Doc: "A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given."},
+		{Name: "adagrad_step", Attrs: []string{epsilon, decay, "factor of the number of earlier steps, plus 1 the divisor of the rate"}, Doc: "A step of Adagrad: out = x - learning_rate * grad / (sqrt(square_sum) + epsilon), of a sum of the square of this gradient too."},
+		{Name: "momentum_step", Attrs: []string{"factor of the velocity", "factor of the gradient, but for that of step 0", "whether Nesterov's momentum is taken", decay}, Doc: "A step of gradient descent with momentum: velocity = momentum * velocity + grad, out = x - learning_rate * velocity."},
+	}
+	for i := range list {
+		list[i].Elsewhere = oraclesElsewhere
+	}
+	return list
+}
+
+// Descriptions of the rows of composites_attention.go.
+func describedCompositesAttention() []Description {
+	masks := []string{"factor of the scores", "a bound of the scores, which tanh bends; 0 for none", "whether a query sees the keys up to its position alone", "the position of the first query among the keys", "how many keys before its position a query sees; -1 for all", "how many behind it; -1 for all", "whether each query is known to see a key; the result of one that sees none is 0"}
+	list := []Description{
+		{Name: "masked_attention", Attrs: masks, Doc: "softmax(scale * query @ key.T + mask) @ value for query [batch, heads, length, size] and key and value [batch, n, keys, size]; mask has bools for keys that are seen or is added, and of each batch the first lengths keys count, of which the last ones are at the positions of the queries."},
+		{Name: "masked_attention_scores", Attrs: append(masks, "of the scores: 0 for the products, 1 after the cap, 2 after the masks, 3 for the weights", "of the softmax; without it that of query"), Doc: "masked_attention, and the scores [batch, heads, length, keys] at one of its stages."},
+		{Name: "rotary_embedding", Attrs: []string{"how much of each head is turned; 0 for all of it", "whether pairs are neighbours, and not elements of two halves"}, Doc: "x [batch, heads, length, size] with its pairs of elements turned by angles, whose cosines and sines are [batch, length, size / 2], or have a row for each of positions [batch, length], or for the places from one position on."},
+		{Name: "linear_attention", Attrs: []string{"factor of the query"}, Doc: "Attention through a state [batch, n, key size, value size], token by token: state = state * exp(decay) + outer(key, value), out = query @ state; with beta the value is beta * (value - key @ state). Returns the last state too."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

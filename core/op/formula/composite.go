@@ -46,7 +46,7 @@ type composite struct {
 }
 
 // All are the rows of all formulas.
-var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites, productComposites, indexComposites, imageComposites)
+var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites, productComposites, indexComposites, imageComposites, stepComposites, attentionComposites)
 
 // composites are complete rows.
 func composites(list []composite) []op.Row {
@@ -95,7 +95,7 @@ func (f *formula) rounded(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	}
 	d := c.TypeOf(in[0]).DType
 	for i, v := range in {
-		if other := c.TypeOf(v).DType; !f.asFirst && !f.in[i].Optional && !c.IsNumber(v) && other != d && other.IsFloat() {
+		if other := c.TypeOf(v).DType; !f.asFirst && !f.input(i).Optional && !c.IsNumber(v) && other != d && other.IsFloat() {
 			return out
 		}
 	}

@@ -3,9 +3,10 @@ package formula
 import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/rows"
 )
 
-// Elements by their order and by their numbers: medians and tables.
+// Elements by their order and by their places: medians, tables, and writes through indices and masks.
 var indexComposites = composites(indexFormulas)
 
 var indexFormulas = []composite{
@@ -49,5 +50,79 @@ var indexFormulas = []composite{
 		formula: `embedding_rows(ids, weight) =
 			rows = gather(weight, checked(reshape(ids, [-1]), size(weight, 0)), 0)
 			reshape(rows, sizes(ids, 0, none) + sizes(weight, 1, none))`,
+	},
+	{
+		id: 480, kind: op.Index, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		formula: `put_along_axis(x, indices, values, axis=0, reduce="assign", include_self=true) =
+			put(x, values, own_places(indices, axis), reduce, include_self)`,
+	},
+	{
+		id: 481, kind: op.Index, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		formula: `scatter(x, index, updates, overwrite=true) =
+			put(x, updates, slices(x, index, 0), overwrite | rank(index) == 0 ? "assign" : "add", false)`,
+	},
+	{
+		id: 482, kind: op.Index, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		formula: `scatter_nd(x, index, updates, reduce="assign") = put(x, updates, coordinates(index, x, 0), reduce, true)`,
+	},
+	{
+		id: 485, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
+		formula: `masked_fill(x, mask, value=number) = like(where(mask, value, x), x)`,
+	},
+	{
+		// The number of elements of the mask that hold up to each, less 1, is the place of its element of value; before the first it is -1,
+		// which is a place as well.
+		id: 486, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
+		formula: `masked_scatter(x, mask, value) =
+			line = reshape(value, [-1])
+			places = cumsum(reshape(mask, [-1]), 0)
+			where(mask, shaped(index(line, places - number(places, 1)), mask), x)`,
+	},
+	{
+		id: 487, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `gather_nd(x, index, batch_dims=0) = index(x, coordinates(index, x, batch_dims))`,
+	},
+	{
+		// nan if any element is, which is sorted to the end.
+		id: 488, kind: op.Composed, narrow: true, python: methodByHand,
+		formula: `quantile(x, q=floats, axis=-1, interpolation="linear") =
+			sorted = sort(x, axis, false)
+			end = at(sorted, axis, size(x, axis) - 1)
+			where(isnan(end), end, quantiles(sorted, q, axis, interpolation))`,
+	},
+	{
+		// All are sorted together, with the values before equal ones of the sequence or behind them: of the elements before a value those of
+		// the sequence are counted.
+		id: 489, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `searchsorted(sorted_sequence, values, right=false) =
+			n = size(sorted_sequence, -1)
+			lines = [product(sizes(sorted_sequence, 0, -1))]
+			sequence = reshape(sorted_sequence, lines + [n])
+			wanted = reshape(values, lines + [-1])
+			order = topk(concat(right ? [sequence, wanted] : [wanted, sequence], 1), none, 1, false)[1]
+			counted = right ? order < n : order >= size(wanted, 1)
+			before = put_along_axis(order, order, cumsum(counted, 1), 1)
+			found = right ? part(before, 1, n, none) : part(before, 1, 0, size(wanted, 1))
+			shaped(is_float(values) ? where(isnan(wanted), number(found, n), found) : found, values)`,
+	},
+	{
+		id: 490, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `isin(x, test_x, invert=false) =
+			sorted = sort(reshape(test_x, [-1]), 0, false)
+			line = reshape(x, [-1])
+			near = gather(sorted, clip(searchsorted(sorted, line), none, weak(size(sorted, 0) - 1)), 0)
+			found = is_few(test_x) ? among(x, test_x) : shaped(line == near, x)
+			invert ? !found : found`,
+	},
+	{
+		// Equal elements are neighbours in order: where a run begins is known up to its end, whose distance is the length so far.
+		id: 491, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `mode(x, axis=-1) -> values, indices =
+			sorted = topk(x, none, axis, false)
+			first = part(sorted[1], axis, 0, 1) >= 0
+			begins = concat([first, part(sorted, axis, 1, none) != part(sorted, axis, 0, -1)], axis)
+			place = places(x, axis)
+			end = argmax(place - cummax(where(begins, place, number(place, 0)), axis), axis, true)
+			[pick(sorted, end, axis), pick(sorted[1], end, axis)]`,
 	},
 }

@@ -134,4 +134,12 @@ var mathFormulas = []composite{
 		formula: `nansum(x, axis=ints, dtype=dtype, keepdim=false) =
 			sum(is_float(x) ? where(isnan(x), number(x, 0), x) : x, axis, dtype, keepdim)`,
 	},
+	{
+		id: 543, kind: op.Composed, accepts: dtype.All, asFirst: true, infer: op.Rules{likeFirst, unchanged}, python: op.Python{Internal: true}, onnx: "Shrink-9",
+		formula: `shrink(x, threshold=0.5, bias=0.0) = where(x < -threshold, x + bias, where(x > threshold, x - bias, 0))`,
+	},
+	{
+		id: 544, kind: op.Composed, infer: op.Rules{likeFirst, unchanged}, narrow: true, python: op.Python{Internal: true}, onnx: "Hardmax-13",
+		formula: `hardmax(x, axis=-1) = like(places(x, axis) == argmax(x, axis=axis, keepdim=true), x)`,
+	},
 }

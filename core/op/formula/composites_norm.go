@@ -141,4 +141,13 @@ var normFormulas = []composite{
 			found = p > 0 ? max(sums, axis=[kept], keepdim=true) : min(sums, axis=[kept], keepdim=true)
 			keepdim ? found : squeeze(found, [rows, columns])`,
 	},
+	{
+		// By a mean square of 1 over some axes.
+		id: 542, kind: op.Composed, asFirst: true, python: op.Python{Internal: true},
+		formula: `standardize(x, axis=ints, epsilon=0.00001, centered=true) -> out, mean, inverse =
+			center = mean(x, axis=axis, keepdim=true)
+			apart = centered ? x - center : x
+			inverse = rsqrt(mean(square(apart), axis=axis, keepdim=true) + epsilon)
+			[apart * inverse, center, inverse]`,
+	},
 }

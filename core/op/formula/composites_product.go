@@ -113,7 +113,7 @@ var productFormulas = []composite{
 	},
 	{
 		// The elements of x that indices name along an axis, each at its own place on the others.
-		id: 407, kind: op.Composed, accepts: dtype.All, narrow: true, python: methodByHand,
+		id: 407, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
 		formula: `take_along_axis(x, indices, axis=0) = pick(x, indices, axis)`,
 	},
 	{
@@ -156,5 +156,20 @@ var productFormulas = []composite{
 			c = cov(x)
 			deviations = sqrt(diagonal_of(c, 0, 0, 1))
 			clip(c / unsqueeze(deviations, [1]) / unsqueeze(deviations, [0]), -1, 1)`,
+	},
+	{
+		id: 535, kind: op.Composed, accepts: dtype.All, infer: op.Rules{summedAxes}, python: functionByHand, onnx: "Einsum-12",
+		formula: `einsum(x..., equation="") = summed_products(x, equation)`,
+	},
+	{
+		// Numbers are pairs of a real and an imaginary part on the last axis, or real parts alone.
+		id: 536, kind: op.Composed, infer: op.Rules{rows.FloatOnly, transformedAxis}, python: op.Python{Internal: true}, onnx: "DFT-20",
+		formula: `dft(x, length=0, axis=-2, inverse=false, onesided=false) = spectrum(x, length, axis, inverse, onesided)`,
+	},
+	{
+		id: 537, kind: op.Composed, asFirst: true, infer: op.Rules{rows.Same, framedSignal}, python: op.Python{Internal: true},
+		formula: `stft(x, window?, frame_length=1, frame_step=1, onesided=true) =
+			parts = frames(x, frame_length, frame_step)
+			dft(given(window) ? parts * along(window, parts, 2) : parts, frame_length, 2, false, onesided)`,
 	},
 }

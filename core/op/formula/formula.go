@@ -22,7 +22,8 @@ import (
 //
 // In front of the first = stand the operands, then the attributes with their defaults, which say their types: true is a bool,
 // 1 an int, 1.0 a float, "mean" a string. One that may be left out has the name of its type instead: ints, floats, float or dtype; scalar is of one that is an int or a float as it was given, and not left out. An operand with a question mark may be left out,
-// too. The lines behind it give names to values, which are computed where they are first used; the others are computed one after
+// too; value=number is an operand that may be a number, and one with three dots, the last, stands for any number of them. The lines behind
+// it give names to values, which are computed where they are first used; the others are computed one after
 // the other: checks, and at last the result.
 //
 //	f(x, 1, axis=0)         a call of the row f: its operands, then its attributes by place or by name; none leaves one out
@@ -99,6 +100,12 @@ func (f *formula) slope(text string) *formula {
 	return &formula{name: f.name, in: append(slices.Clone(f.in), op.Input{Name: "dy"}), attrs: f.attrs, text: text}
 }
 
+// input is the declaration of an operand of a call, of which the last may be any number.
+func (f *formula) input(i int) *op.Input { return &f.in[min(i, len(f.in)-1)] }
+
+// many reports whether the last operand is any number of them.
+func (f *formula) many() bool { return len(f.in) > 0 && f.in[len(f.in)-1].Variadic }
+
 // lines are read when they are wanted for the first time: most programs call few formulas.
 func (f *formula) lines() []line {
 	f.read.Do(func() {
@@ -126,10 +133,16 @@ func (p *formulaParser) signature(f *formula) {
 		}
 		word := p.word()
 		switch {
+		case strings.HasSuffix(word, "..."):
+			f.in = append(f.in, op.Input{Name: strings.TrimSuffix(word, "..."), Variadic: true})
 		case p.takes("?"):
 			f.in = append(f.in, op.Input{Name: word, Optional: true})
 		case p.takes("="):
-			f.attrs = append(f.attrs, attrOf(word, p.expression()))
+			if e := p.expression(); e.kind == isName && e.text == "number" {
+				f.in = append(f.in, op.Input{Name: word, Scalar: true})
+			} else {
+				f.attrs = append(f.attrs, attrOf(word, e))
+			}
 		default:
 			f.in = append(f.in, op.Input{Name: word})
 		}

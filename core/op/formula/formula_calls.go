@@ -17,7 +17,7 @@ type quantity struct {
 	later   *expression // of a name that was not used yet
 	value   op.Value    // of what is known
 	list    []quantity  // of a list
-	results []op.Var    // of a call
+	results []op.Var    // of a call, or any number of operands
 }
 
 // evaluation computes the lines of one formula.
@@ -32,6 +32,9 @@ func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	e := evaluation{Calls: c, of: f, names: map[string]quantity{"pi": known(math.Pi), "inf": known(math.Inf(1)), "nan": known(math.NaN())}}
 	for i, decl := range f.in {
 		e.names[decl.Name] = quantity{v: in[i]}
+		if decl.Variadic {
+			e.names[decl.Name] = quantity{results: in[i:]}
+		}
 	}
 	for i := range f.attrs {
 		e.names[f.attrs[i].Name] = quantity{known: true, value: at[i]}

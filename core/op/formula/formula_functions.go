@@ -35,6 +35,7 @@ import (
 //	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
 //	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
 //	like(x, y)               x in the dtype of y
+//	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
 //	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
@@ -46,7 +47,21 @@ import (
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 //
-// and those of image.go and resize.go, which compute indices and weights:
+// those of scatter.go, which make index tensors:
+//
+//	own_places(index, axis)  index tensors for all axes of one that counts along an axis
+//	slices(x, index, axis)   those of slices of x that a line of indices names along an axis
+//	coordinates(index, x, b) those of slices of x whose places are the last axis of index, behind b axes of batches
+//	put(x, values, places, reduce, include_self)
+//	                         x with values at places, joined with what is there by a reduction
+//
+// those of order.go, for sorted elements:
+//
+//	quantiles(x, q, axis, word)
+//	                         the elements of sorted lines below which shares q of the others lie
+//	is_few(x), among(x, few) whether x has few elements, and whether each element of x is one of a few
+//
+// and those of image.go, region.go, resize.go and spectrum.go, which compute indices and weights:
 //
 //	sampled(...)             the result of grid_sample
 //	mapped(...)              that of affine_grid
@@ -54,6 +69,14 @@ import (
 //	resized(...)             that of interpolate
 //	folded(...)              that of fold
 //	shifted(...)             that of temporal_shift
+//	summed_products(...)     that of einsum, in einsum.go
+//	attended(...)            that of masked_attention, in attention.go
+//	attended_scores(...)     those of masked_attention_scores
+//	by_token(...)            the results of linear_attention, in composites_attention.go
+//	spectrum(...)            that of dft
+//	frames(x, length, step)  the frames of a signal [batch, length, parts]
+//	regions(...)             that of roi_align
+//	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"affine":      affine,
 	"aligned":     alignSizes,
@@ -64,37 +87,53 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"wide": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
 	},
-	"zipped":   zipSizes,
-	"along":    broadcastAlong,
-	"bits":     bitsOf,
-	"class_of": classOf,
-	"folded":   addWindows,
-	"given":    isGiven,
-	"is_bool":  func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
+	"zipped":      zipSizes,
+	"along":       broadcastAlong,
+	"bits":        bitsOf,
+	"class_of":    classOf,
+	"folded":      addWindows,
+	"given":       isGiven,
+	"is_bool":     func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
+	"among":       amongFew,
+	"is_few":      isFew,
+	"quantiles":   quantilesOf,
+	"coordinates": coordinates,
 	"is_double": func(e *evaluation, args []quantity) quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
-	"is_float":   func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
-	"largest":    largestOf,
-	"like":       castLike,
-	"mapped":     mapGrid,
-	"near_sum":   sumNear,
-	"resized":    resizeAxes,
-	"sampled":    sampleImages,
-	"number":     numberLike,
-	"numel":      countElements,
-	"others":     otherAxes,
-	"part":       partOf,
-	"pick":       pickClass,
-	"places":     placesAlong,
-	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
-	"product":    productOf,
-	"reduced":    reduceLoss,
-	"same_shape": checkShapes,
-	"shaped":     shapeLike,
-	"shifted":    shiftFrames,
-	"single":     func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
-	"size":       sizeOf,
+	"is_float":        func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"largest":         largestOf,
+	"like":            castLike,
+	"mapped":          mapGrid,
+	"near_sum":        sumNear,
+	"resized":         resizeAxes,
+	"sampled":         sampleImages,
+	"number":          numberLike,
+	"numel":           countElements,
+	"own_places":      ownPlaces,
+	"others":          otherAxes,
+	"part":            partOf,
+	"pick":            pickClass,
+	"places":          placesAlong,
+	"rank":            func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"product":         productOf,
+	"put":             putAt,
+	"reduced":         reduceLoss,
+	"same_shape":      checkShapes,
+	"shaped":          shapeLike,
+	"shifted":         shiftFrames,
+	"single":          func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
+	"size":            sizeOf,
+	"slices":          slicePlaces,
+	"weak":            func(e *evaluation, args []quantity) quantity { return quantity{v: e.Number(args[0].value)} },
+	"attended":        maskedAttention,
+	"attended_scores": attentionWithScores,
+	"by_token":        readByToken,
+	"frames":          frameSignal,
+	"spectrum":        transformSignal,
+	"regions":         alignRegions,
+	"summed_products": einsum,
+	"deformed":        deformConv,
 	"whole": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},
@@ -306,18 +345,9 @@ func checkShapes(e *evaluation, args []quantity) quantity {
 
 // pickClass reads x at its own place for each label, but for one axis, where the label counts.
 func pickClass(e *evaluation, args []quantity) quantity {
-	x, label := args[0].v, args[1].v
-	s, axis := e.Shape(label), int(args[2].value.I)
-	if axis < 0 {
-		axis += s.Rank
-	}
-	in := []op.Var{x}
-	for i, n := range s.Slice() {
-		place := label
-		if i != axis {
-			place = rows.Column(e.Calls, n, s.Rank, i)
-		}
-		in = append(in, place)
+	in := []op.Var{args[0].v}
+	for _, place := range ownPlaces(e, args[1:]).list {
+		in = append(in, place.v)
 	}
 	return quantity{v: e.Do(op.IDIndex, nil, in...)}
 }

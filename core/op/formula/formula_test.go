@@ -16,7 +16,7 @@ import (
 func init() { op.Define(slices.Concat(rows.All, All)) } // as package table does, which imports this one
 
 // allFormulas are the formulas of all files composites_*.go.
-var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas, imageFormulas}
+var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas, imageFormulas, stepFormulas, attentionFormulas}
 
 // texts is a calculator that writes calls down.
 type texts struct {

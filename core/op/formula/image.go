@@ -48,6 +48,12 @@ func likeFirst(c *op.Inference) error {
 	return nil
 }
 
+// unchanged is the rule of composites whose result has the shape of the first operand.
+func unchanged(c *op.Inference) error {
+	c.Out[0].Shape = c.In[0].Shape
+	return nil
+}
+
 // mostFactor bounds factors, whose squares are numbers too.
 const mostFactor = 1 << 31
 

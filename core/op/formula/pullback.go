@@ -19,11 +19,12 @@ const pullbackBit op.ID = 1 << 15
 // pullback is the row with the gradients of a composite. Its last attribute has a bit for each operand whose gradient is wanted.
 func (f *formula) pullback(id op.ID, kind op.Kind) *op.Row {
 	attrs := append(slices.Clone(f.attrs), op.Attr{Name: "wants", Type: op.IntAttr, Needed: true, Doc: "a bit for each operand"})
-	last, in := len(f.attrs), append(slices.Clone(f.in), op.Input{Name: "dy"})
+	last, dy := len(f.attrs), []op.Input{{Name: "dy"}}
 	for i := 1; i < len(f.out); i++ {
-		in[len(f.in)].Optional = true // nothing may depend on one result, but not on all
-		in = append(in, op.Input{Name: "dy_" + f.out[i].Name, Optional: true})
+		dy[0].Optional = true // nothing may depend on one result, but not on all
+		dy = append(dy, op.Input{Name: "dy_" + f.out[i].Name, Optional: true})
 	}
+	in := arranged(f.in, f.in, dy)
 	return &op.Row{
 		ID: id | pullbackBit, Name: f.name, Kind: kind, In: in, Attrs: attrs,
 		Accepts: dtype.Floats, Infer: op.Rules{f.inferPullback}, Out: []op.Output{{Name: "dx", Variadic: true}}, Lower: op.LowerToCalls,
@@ -32,25 +33,52 @@ func (f *formula) pullback(id op.ID, kind op.Kind) *op.Row {
 	}
 }
 
+// arranged is what a pullback takes, in its order: operands of the formula and gradients of its results, which come first where the
+// last operand is any number of them.
+func arranged[T any](declared []op.Input, in, dy []T) []T {
+	if declared[len(declared)-1].Variadic {
+		in, dy = dy, in
+	}
+	return slices.Concat(in, dy)
+}
+
+// gradientsGiven is how many results a formula has.
+func (f *formula) gradientsGiven() int { return max(len(f.out), 1) }
+
+// operandsOf are those of the formula, of what a pullback takes.
+func operandsOf[T any](f *formula, in []T) []T {
+	n := f.gradientsGiven()
+	if f.many() {
+		return in[n:]
+	}
+	return in[:len(in)-n]
+}
+
 // inferPullback is the rule of pullbacks: a gradient has the type of its operand.
 func (f *formula) inferPullback(c *op.Inference) error {
 	c.Out = c.Out[:0]
-	for i := range f.in {
+	in := operandsOf(f, c.In)
+	for i := range in {
 		if c.Attrs[len(c.Attrs)-1].I>>i&1 != 0 {
-			c.Out = append(c.Out, c.In[i].Type)
+			c.Out = append(c.Out, in[i].Type)
 		}
 	}
 	return nil
 }
 
-// gradients are those of the operands that are wanted, in the order of the operands. in ends with the gradients of the results.
+// gradients are those of the operands that are wanted, in the order of the operands. in is what a pullback takes.
 // Halves are computed in float32, unless the formula is narrow.
 func (f *formula) gradients(c *op.Calls, in []op.Var, at op.Attrs, wants int64) []op.Var {
-	wide, n := in, len(f.in)
+	wide := in
 	if !f.narrow {
 		wide = widened(c, in)
 	}
-	g := op.Gradient{Calls: *c, Attrs: at, In: wide[:n], Dy: slices.Clone(wide[n:]), Wants: make([]bool, n)}
+	in = operandsOf(f, in)
+	dy := wide[len(in):]
+	if f.many() {
+		dy = wide[:f.gradientsGiven()]
+	}
+	g := op.Gradient{Calls: *c, Attrs: at, In: operandsOf(f, wide), Dy: slices.Clone(dy), Wants: make([]bool, len(in))}
 	for i, dy := range g.Dy {
 		if c.Absent(dy) {
 			g.Dy[i] = op.NoVar
@@ -93,13 +121,13 @@ func gradOfComposite(g *op.Gradient) {
 		}
 	}
 	at := append(slices.Clone(g.Attrs), op.Value{Kind: op.Int, I: wants})
-	in := slices.Clone(g.In)
-	for _, dy := range g.Dy {
-		if dy == op.NoVar {
-			dy = g.Number(op.Value{})
+	dy := slices.Clone(g.Dy)
+	for i := range dy {
+		if dy[i] == op.NoVar {
+			dy[i] = g.Number(op.Value{})
 		}
-		in = append(in, dy)
 	}
+	in := arranged(g.Row.In, g.In, dy)
 	var out []op.Var
 	if w, ok := g.Calculator.(op.Whole); ok && w.RunsWhole() {
 		out, g.Err = g.Call(pull, in, at)

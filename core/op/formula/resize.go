@@ -226,16 +226,20 @@ func (e *evaluation) weighted(x op.Var, axis int, r *resampling) op.Var {
 			matrix[at*r.out+int64(o)] += tap.weights[o]
 		}
 	}
-	s := e.Shape(x)
-	order := make([]int64, s.Rank)
+	return e.alongMatrix(x, axis, constant(e.Calls, matrix, e.TypeOf(x).DType), r.n, r.out)
+}
+
+// alongMatrix is the product of the lines along an axis, of n elements, with a matrix [n, out].
+func (e *evaluation) alongMatrix(x op.Var, axis int, matrix op.Var, n, out int64) op.Var {
+	order := make([]int64, e.Shape(x).Rank)
 	for i := range order {
 		order[i] = int64(i)
 	}
-	order[axis], order[s.Rank-1] = order[s.Rank-1], order[axis]
+	last := len(order) - 1
+	order[axis], order[last] = order[last], order[axis]
 	square := shape.Shape{Rank: 2}
-	square.Dims[0], square.Dims[1] = r.n, r.out
-	weights := e.Reshape(constant(e.Calls, matrix, e.TypeOf(x).DType), &square)
-	return permute(e.Calls, rows.Product(e.Calls, permute(e.Calls, x, order), weights, false, false), order)
+	square.Dims[0], square.Dims[1] = n, out
+	return permute(e.Calls, rows.Product(e.Calls, permute(e.Calls, x, order), e.Reshape(matrix, &square), false, false), order)
 }
 
 // coordinate is where an element of the result lies in the operand. It may lie outside of the operand, where the

@@ -288,7 +288,7 @@ var assembleRows = []op.Row{
 }
 
 // Reading and writing through index tensors. index and index_put have kernels; gather is index with its axis in
-// front. Indices below 0 count from the end, and those out of range fail when the call runs. nonzero alone has
+// front, index_add and index_fill write in this way. Indices below 0 count from the end, and those out of range fail when the call runs. nonzero alone has
 // a result whose size only the elements say.
 var indexRows = []op.Row{
 	{
@@ -304,6 +304,14 @@ var indexRows = []op.Row{
 	{
 		ID: 190, Name: "index_reduce", Kind: op.Index, In: []op.Input{{Name: "x"}, {Name: "value"}, {Name: "indices", Variadic: true, Domain: op.Position}}, Grad: op.Grad{Rule: gradIndexReduce, ReadsOf: readsOfIndexReduce}, Parts: partsAdded, Accepts: bitExact, Infer: op.Rules{scattered, LikeInput, replaced, folding}, Updates: true, Frame: frameIndexPut, Python: internal,
 		Attrs: []op.Attr{{Name: "reduce", Type: op.StringAttr, Needed: true, Doc: "add, multiply, minimum or maximum"}},
+	},
+	{
+		ID: 483, Name: "index_add", Kind: op.Index, In: []op.Input{{Name: "x"}, {Name: "index", Domain: op.Position}, {Name: "value"}}, Grad: op.Grad{Rule: gradIndexAdd, Reads: op.ReadsY}, Accepts: bitExact, Infer: op.Rules{writtenAlong, LikeInput, addedAlong}, Updates: true, Lower: lowerIndexAdd, Python: byHand,
+		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis that index counts along"}},
+	},
+	{
+		ID: 484, Name: "index_fill", Kind: op.Index, In: []op.Input{{Name: "x"}, {Name: "index", Domain: op.Position}, {Name: "value"}}, Grad: op.Grad{Rule: gradIndexFill, Reads: op.ReadsY}, Accepts: moved, Infer: op.Rules{writtenAlong, LikeInput, filledAlong}, Updates: true, Lower: lowerIndexFill, Python: byHand,
+		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis that index counts along"}},
 	},
 	{
 		ID: 183, Name: "nonzero", Kind: op.Index, In: x, Accepts: bitExact, Infer: op.Rules{toInt64, nonzeroBound}, Counted: true, Counter: op.IDCountNonzero, Python: byHand, ONNX: "NonZero-13",

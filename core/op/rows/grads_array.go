@@ -520,11 +520,15 @@ func gradIndexPut(g *op.Gradient) {
 	if !g.Wants[1] {
 		return
 	}
-	indices := g.In[2:]
-	found := read(g, g.Dy[0], indices)
-	s, places := g.Shape(found), g.Shape(g.In[0])
+	g.Set(1, lastPut(g, g.Dy[0], g.In[2:]))
+}
+
+// lastPut is dy where indices lead, but 0 for all that were put to one place before another.
+func lastPut(g *op.Gradient, dy op.Var, indices []op.Var) op.Var {
+	found := read(g, dy, indices)
+	s, places := g.Shape(found), g.Shape(dy)
 	if g.Err != nil {
-		return
+		return op.NoVar
 	}
 	rest := places.Rank - len(indices)
 	places.Rank -= rest
@@ -539,7 +543,38 @@ func gradIndexPut(g *op.Gradient) {
 	mine = g.Reshape(mine, &numbers)
 	put := g.Do(op.IDIndexPut, nil, append([]op.Var{zeros(g, &places, dtype.Int64), mine}, indices...)...)
 	last := g.Do(op.IDEqual, nil, read(g, put, indices), mine)
-	g.Set(1, g.Where(g.Reshape(last, &s), found, g.Zero()))
+	return g.Where(g.Reshape(last, &s), found, g.Zero())
+}
+
+// gradIndexAdd: dy, and the slices of it that index names.
+func gradIndexAdd(g *op.Gradient) {
+	g.Set(0, g.Dy[0])
+	if g.Wants[2] {
+		g.Set(2, g.Do(op.IDGather, op.Attrs{op.GatherAxis: g.Attrs[op.IndexAddAxis]}, g.Dy[0], g.In[1]))
+	}
+}
+
+// gradIndexFill is gradIndexPut with the axis in front.
+func gradIndexFill(g *op.Gradient) {
+	dy := g.Dy[0]
+	if g.Wants[0] {
+		nothing := zeros(g, &shape.Shape{}, dtypeOf(g, dy))
+		g.Set(0, g.Do(op.IDIndexFill, g.Attrs, dy, g.In[1], nothing))
+	}
+	if g.Wants[2] {
+		s := g.Shape(dy)
+		axis := g.Attrs[op.IndexFillAxis].I
+		if axis < 0 {
+			axis += int64(s.Rank)
+		}
+		front := []int64{axis}
+		for i := range int64(s.Rank) {
+			if i != axis {
+				front = append(front, i)
+			}
+		}
+		g.Set(2, lastPut(g, g.Do(op.IDTranspose, op.Attrs{{Kind: op.Ints, Ints: front}}, dy), g.In[1:2]))
+	}
 }
 
 // read is index.

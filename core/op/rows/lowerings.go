@@ -106,6 +106,25 @@ func lowerGather(e op.Emitter, s *op.Step) error {
 	return e.Emit(s)
 }
 
+// lowerIndexAdd is index_reduce with the axis in front, of the value and of what is written into.
+func lowerIndexAdd(e op.Emitter, s *op.Step) error {
+	value := &s.In[1].Layout
+	*value = toFront(value, s.Axes.First())
+	return writeAlong(e, s, op.IDIndexReduce, op.Attrs{{Kind: op.String, Ref: op.Folds[0]}})
+}
+
+// lowerIndexFill is index_put with the axis in front.
+func lowerIndexFill(e op.Emitter, s *op.Step) error { return writeAlong(e, s, op.IDIndexPut, nil) }
+
+// writeAlong writes the second operand through the first one, which counts along the axis of the step.
+func writeAlong(e op.Emitter, s *op.Step, row op.ID, at op.Attrs) error {
+	out := &s.Out[0].Layout
+	*out = toFront(out, s.Axes.First())
+	s.In[0], s.In[1] = s.In[1], s.In[0]
+	s.Row, s.Attrs, s.Axes = op.ByID(row), at, 0
+	return e.Emit(s)
+}
+
 // toFront moves an axis before all others.
 func toFront(l *shape.Layout, axis int) shape.Layout {
 	var perm [shape.MaxRank]int64

@@ -442,6 +442,38 @@ func replaced(c *op.Inference) error {
 	return nil
 }
 
+// alongOne finds the axis of a row that a line of indices counts along, and returns the shape of the slices that it names.
+func alongOne(c *op.Inference) (shape.Shape, error) {
+	s, index := c.In[0].Shape, &c.In[1].Shape
+	if s.Rank == 0 || index.Rank != 1 {
+		return s, status.Errorf(status.Invalid, "[%s] x has shape %s and index %s; want x of 1 dimension or more and index of 1", c.Row.Name, &s, index)
+	}
+	axis, err := shape.Axis(c.Row.Name, c.Attr("axis").I, s.Rank)
+	if err != nil {
+		return s, status.Errorf(status.Index, "%s", err)
+	}
+	c.Axes, s.Dims[axis] = 1<<axis, index.Dims[0]
+	return s, nil
+}
+
+// addedAlong is the rule of index_add.
+func addedAlong(c *op.Inference) error {
+	want, err := alongOne(c)
+	if given := &c.In[2].Shape; err == nil && op.Unlike(given, &want) {
+		err = status.Errorf(status.Invalid, "[%s] the value has shape %s; want %s", c.Row.Name, given, &want)
+	}
+	return err
+}
+
+// filledAlong is the rule of index_fill.
+func filledAlong(c *op.Inference) error {
+	_, err := alongOne(c)
+	if given := &c.In[2].Shape; err == nil && given.Rank != 0 {
+		err = status.Errorf(status.Invalid, "[%s] the value has shape %s; want no axes", c.Row.Name, given)
+	}
+	return err
+}
+
 // folding checks how index_reduce joins an element with what is there.
 func folding(c *op.Inference) error {
 	if given := c.Attr("reduce").Str(); !slices.Contains(op.Folds[:], given) {

@@ -288,6 +288,18 @@ func gathered(c *op.Inference) error {
 	return nil
 }
 
+// writtenAlong is scattered with one index tensor in front of the value.
+func writtenAlong(c *op.Inference) error {
+	if d := c.In[1].DType; d != dtype.Int64 && d != dtype.Int32 {
+		return status.Errorf(status.Invalid, "[%s] index is %s; want int32 or int64", c.Row.Name, d)
+	}
+	if err := c.Settle(c.In[0].DType); err != nil {
+		return err
+	}
+	c.Cast[1] = dtype.Int64
+	return nil
+}
+
 // scattered is the rule of writing through index tensors: the value takes the dtype of x.
 func scattered(c *op.Inference) error {
 	for i := 2; i < len(c.In); i++ {

@@ -3,7 +3,6 @@ package conv
 import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/kernels/host/engine"
-	"github.com/paddle-mps/paddle-mps/kernels/host/vec/maths"
 	"github.com/paddle-mps/paddle-mps/kernels/host/vec/reduction"
 	"github.com/paddle-mps/paddle-mps/kernels/host/window"
 )
@@ -36,16 +35,10 @@ type sizes struct {
 	alone      []bool      // of rows of the weight, where they are transformed for all pieces
 }
 
-// measure adds elements, whose sizes room has room for.
-func (e *magnitude) measure(x, room []float32) {
-	for len(x) > 0 {
-		n := min(len(x), len(room))
-		part := room[:n]
-		maths.Abs.Row(part, x[:n])
-		top, _ := reduction.Largest(part, 0)
-		e.most, e.sum = max(e.most, float64(top)), e.sum+reduction.Sum(part)
-		x = x[n:]
-	}
+// measure adds elements.
+func (e *magnitude) measure(x []float32) {
+	most, sum := reduction.Magnitudes(x)
+	e.most, e.sum = max(e.most, most), e.sum+sum
 }
 
 // prepare transforms the weight if pieces share it, and measures the images.
@@ -77,27 +70,24 @@ type measuring struct{ *Convolving[float32] }
 
 // Part measures channels lo to hi-1, counted through all images.
 func (j measuring) Part(_ *device.Call, lo, hi int64) error {
-	f := engine.NewFrame()
-	defer f.Free()
-	room := engine.Slice[float32](f.Room(), engine.Block)
 	all, im := j.Groups*j.Channels, &j.In
 	for i := lo; i < hi; i++ {
 		var e magnitude
 		first := im.At(i/all, i%all)
 		if im.Strides[2] == 1 && im.Strides[1] == im.Dims[2] {
-			e.measure(im.Data[first:][:im.Dims[1]*im.Dims[2]], room)
+			e.measure(im.Data[first:][:im.Dims[1]*im.Dims[2]])
 			j.sizes.channels[i] = e
 			continue
 		}
 		for line := range im.Dims[1] {
 			at := first + line*im.Strides[1]
 			if im.Strides[2] == 1 {
-				e.measure(im.Data[at:][:im.Dims[2]], room)
+				e.measure(im.Data[at:][:im.Dims[2]])
 				continue
 			}
 			for column := range im.Dims[2] {
-				room[0] = im.Data[at+column*im.Strides[2]]
-				e.measure(room[:1], room)
+				one := im.Data[at+column*im.Strides[2]:]
+				e.measure(one[:1])
 			}
 		}
 		j.sizes.channels[i] = e
@@ -107,11 +97,9 @@ func (j measuring) Part(_ *device.Call, lo, hi int64) error {
 
 // unevenKernel measures a row of the weight.
 func (j winogradCall) unevenKernel(p *convPhase[float32], row int64) bool {
-	f := engine.NewFrame()
-	defer f.Free()
 	var e magnitude
 	n := j.Channels * 9
-	e.measure(p.raw[row*n:][:n], engine.Slice[float32](f.Room(), engine.Block))
+	e.measure(p.raw[row*n:][:n])
 	return e.uneven(n)
 }
 

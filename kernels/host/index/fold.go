@@ -95,6 +95,37 @@ func foldScalars[T engine.Number](_ indexing, c *device.Call, lo, hi int64) erro
 	return nil
 }
 
+// elementFolds join the elements of a block that the indices along the last axis lead to, where several axes are indexed; the result
+// is that of addPlaces.
+var elementFolds = map[dtype.DType]func(m *movement, indices []int64) int{
+	dtype.Int32:   foldPlaces[int32],
+	dtype.Int64:   foldPlaces[int64],
+	dtype.Float32: foldPlaces[float32],
+	dtype.Float64: foldPlaces[float64],
+}
+
+// foldPlaces joins elements as foldScalars does.
+// SAFETY: as in part.
+func foldPlaces[T engine.Number](m *movement, indices []int64) int {
+	base, list, size, stride, step, how := m.base, m.list, m.size, m.stride, m.step, m.how
+	places := m.places[:len(indices)]
+	for j, i := range indices {
+		if i < 0 {
+			i += size
+		}
+		if uint64(i) >= uint64(size) {
+			return j
+		}
+		at, item := (*T)(unsafe.Add(base, places[j]+i*stride)), (*T)(unsafe.Add(list, int64(j)*step))
+		if how == foldAdd {
+			*at += *item
+		} else {
+			*at = foldOf(how, *at, *item)
+		}
+	}
+	return len(indices)
+}
+
 // joined is the join of elements of type T.
 // SAFETY: the caller vouches for both ranges; see engine.MoveStrided.
 func joined[T engine.Number](how fold) join {

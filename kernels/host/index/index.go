@@ -165,7 +165,10 @@ func (k indexing) scalars(c *device.Call) func(k indexing, c *device.Call, lo, h
 	}
 	if k.fold {
 		if len(indices) != 1 || !indices[0].IsContiguous() || !list.IsContiguous() {
-			return nil
+			if elementFolds[indexed.DType] == nil {
+				return nil
+			}
+			return indexing.elements
 		}
 		return scalarFolds[indexed.DType]
 	}
@@ -188,6 +191,10 @@ func (k indexing) elements(c *device.Call, lo, hi int64) error {
 		from[axis].Open(&indices[axis], &longs.Coding, f, lo)
 	}
 	m := movement{base: indexed.Addr, step: width, write: k.write}
+	last := moveElements[width]
+	if k.fold {
+		last, m.how = elementFolds[indexed.DType], foldOfCall(c)
+	}
 	if k.write && engine.IsScalar(list) {
 		m.step = 0
 	}
@@ -198,7 +205,7 @@ func (k indexing) elements(c *device.Call, lo, hi int64) error {
 		for axis := range indices {
 			move := addPlaces
 			if axis == len(indices)-1 {
-				move = moveElements[width]
+				move = last
 			}
 			m.size, m.stride = indexed.Dims[axis], indexed.Strides[axis]*width
 			row := engine.Slice[int64](from[axis].Next(int64(len(m.places))), int64(len(m.places)))
@@ -217,6 +224,7 @@ type movement struct {
 	step         int64   // bytes from an element of the list to the next
 	size, stride int64   // of the next axis, in elements and in bytes
 	write        bool    // from the list
+	how          fold    // of elementFolds
 }
 
 // addPlaces adds to places where the indices along an axis lead, and returns the number of the first one that is out of range, or

@@ -15,7 +15,7 @@ import numpy as np
 from .._arrays import _array
 from .._arrays._array import reshaped
 from .._arrays._creation import full, linspace
-from .._calls import _operators
+from .._calls import _complex, _operators
 from .._calls._call import into, renamed
 from .._calls._displaced import together
 from .._core import _dtype
@@ -24,7 +24,7 @@ from .._core._convert import index, of_one_place, real, said, tensor
 from .._core._errors import UnsupportedError
 from .._core._objects import Tensor, from_array, meta
 from .._maths import _ops
-from .._maths._arithmetic import cast, where
+from .._maths._arithmetic import cast
 from ._sorting import axis_along, changes, ordered
 
 if TYPE_CHECKING:
@@ -214,9 +214,8 @@ def searchsorted(
     if not meta(wanted).numel:
         found = full(list(shape), 0, dtype="int64", place=place)
     else:
-        found = reshaped(
-            places(rows(sequence), rows(wanted) if len(have) > 1 else _array.reshape(wanted, [1, -1]), right), shape
-        )
+        common = joint(meta(sequence).dtype, meta(wanted).dtype, place)
+        found = _operators.searchsorted(cast(sequence, common), cast(wanted, common), right)
     return into(out, cast(found, "int32") if out_int32 else found)
 
 
@@ -230,31 +229,6 @@ def along(x: Tensor, at: Tensor) -> Tensor:
     """Of each line of x the elements at its places."""
     m = meta(at)
     return _operators.index(x, [from_array(np.arange(m.shape[0])[:, None], m.place), at])
-
-
-def places(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
-    """How many elements of each line of the sequence are before each value.
-
-    Both are sorted together, with the values before equals or behind them: of the elements before a value those of the
-    sequence are counted.
-    """
-    lines, n = meta(sequence).shape
-    count, place = meta(values).shape[1], meta(values).place
-    common = joint(meta(sequence).dtype, meta(values).dtype, place)
-    pair = [cast(values, common), cast(sequence, common)]
-    at = ordered(_array.concat(pair[::-1] if right else pair, 1))[1]
-    mine = (
-        _ops.less_than(at, from_array(np.array(n), place))
-        if right
-        else _ops.greater_equal(at, from_array(np.array(count), place))
-    )
-    before = _operators.cumsum(cast(mine, "int64"), 1, None)
-    back = _operators.index_put(at, before, [from_array(np.arange(lines)[:, None], place), at])
-    found = back[:, n:] if right else back[:, :count]
-    if not meta(values).dtype.is_floating:
-        return found
-    result: Tensor = where(_ops.isnan(values), full([1], n, dtype="int64", place=place), found)
-    return result
 
 
 def joint(x: Any, y: Any, place: Any) -> Any:
@@ -312,34 +286,21 @@ def isin(
             f"[isin] x is {kinds[0].name} and test_x {kinds[1].name}; want one dtype, or two floating-point ones"
         )
     of_one_place("isin", x, test_x)
-    shape, place = list(meta(x).shape), meta(x).place
-    if not meta(x).numel or not meta(test_x).numel:
-        return full(shape, bool(invert), dtype="bool", place=place)
-    flat = _array.reshape(x, [-1])
-    if meta(test_x).numel <= FEW_TESTED:
-        return reshaped(among_few(flat, _array.reshape(test_x, [-1]), invert), shape)
-    test = _array.reshape(sort_all(test_x), [-1])
-    at = places(_array.reshape(test, [1, -1]), _array.reshape(x, [1, -1]), False)
-    last = meta(test).shape[0] - 1
-    near = _operators.gather(test, _operators.clip(_array.reshape(at, [-1]), 0, last), 0)
-    found = _ops.not_equal(flat, near) if invert else _ops.equal(flat, near)
-    return reshaped(found, shape)
+    if kinds[0] is not kinds[1]:
+        common = joint(*kinds, meta(x).place)
+        x, test_x = cast(x, common), cast(test_x, common)
+    return _operators.isin(x, test_x, bool(invert))
 
 
-FEW_TESTED = 16  # elements that take less time to compare with one after the other than to sort with all others
+def complex_isin(x: Tensor, test_x: Tensor, invert: bool) -> Tensor:
+    """The same of complex numbers, which have no order: each is compared with all."""
+    found = full(list(meta(x).shape), False, dtype="bool", place=meta(x).place)
+    for i in range(meta(test_x).numel):
+        found = _ops.logical_or(found, _ops.equal(x, _array.reshape(test_x, [-1])[i]))
+    return _ops.logical_not(found) if invert else found
 
 
-def among_few(x: Tensor, test: Tensor, invert: bool) -> Tensor:
-    """Whether each element is one of a few, or with invert none of them."""
-    compare, join = (_ops.not_equal, _ops.logical_and) if invert else (_ops.equal, _ops.logical_or)
-    found = compare(x, test[:1])
-    for i in range(1, meta(test).numel):
-        found = join(found, compare(x, test[i : i + 1]))
-    return found
-
-
-def sort_all(x: Tensor) -> Tensor:
-    return _operators.sort(_array.reshape(x, [-1]), 0, False)
+_complex.COMPOSITES.update(isin=complex_isin)
 
 
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, name: str | None = None) -> Tensor:

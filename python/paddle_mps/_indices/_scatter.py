@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 reduce_into = writer(_operators.index_reduce)
+add_into = writer(_operators.index_add)
+fill_into = writer(_operators.index_fill)
+
+WRITES = ("index_put", "index_reduce")  # the rows that write, which errors of elements name
 
 # Paddle's and PyTorch's names of a reduction, and that of `index_reduce`.
 REDUCTIONS = {
@@ -81,8 +85,8 @@ def column(function: str, index: Any) -> Tensor:
     return reshaped(given, [shape[0]])
 
 
-def tuples(function: str, x: Tensor, index: Any) -> list[Tensor]:
-    """The columns of an index tensor, each of which counts along one of the first axes of x.
+def depth(function: str, x: Tensor, index: Any) -> int:
+    """How many of the first axes of x the rows of an index tensor count along.
 
     Raises:
         ValueError: it has no axes, or a row is longer than x has axes.
@@ -91,7 +95,7 @@ def tuples(function: str, x: Tensor, index: Any) -> list[Tensor]:
     shape, rank = meta(given).shape, len(meta(x).shape)
     if not shape or shape[-1] > rank:
         raise ValueError(f"[{function}] index has shape {list(shape)}; want rows of at most {rank} indices")
-    return [given[..., i] for i in range(shape[-1])]
+    return shape[-1]
 
 
 @errors_of("index")
@@ -102,10 +106,15 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
     Raises:
         ValueError: an index is out of range, a row of them longer than x has axes, or not of integers.
     """
-    columns = tuples("gather_nd", tensor(x, "gather_nd", "x"), index)
-    if not columns:
+    count = depth("gather_nd", tensor(x, "gather_nd", "x"), index)
+    if not count:
         return expand(x, [*meta(index).shape[:-1], *meta(x).shape])
-    return _operators.index(x, columns)
+    return _operators.gather_nd(x, index, 0)
+
+
+def complex_gather_nd(x: Tensor, index: Tensor, batch_dims: int) -> Tensor:
+    """The same of complex numbers, without batches."""
+    return _operators.index(x, [index[..., i] for i in range(meta(index).shape[-1])])
 
 
 @errors_of("index")
@@ -237,7 +246,7 @@ def complex_take_along_axis(x: Tensor, indices: Tensor, axis: int) -> Tensor:
     return _operators.index(x, lattice(indices, axis))
 
 
-_complex.COMPOSITES.update(take_along_axis=complex_take_along_axis)
+_complex.COMPOSITES.update(take_along_axis=complex_take_along_axis, gather_nd=complex_gather_nd)
 
 
 take_along_dim = take_along_axis
@@ -298,7 +307,7 @@ def stretched(x: Tensor, shape: Sequence[int]) -> Tensor:
     return x if list(meta(x).shape) == list(shape) else expand(x, list(shape))
 
 
-@errors_of("index_put", "index_reduce", "put_along_axis")
+@errors_of(*WRITES, "put_along_axis")
 def put_along_axis_(
     arr: Tensor,
     indices: Tensor,
@@ -309,6 +318,15 @@ def put_along_axis_(
     broadcast: bool = True,
 ) -> Tensor:
     """`put_along_axis` into arr itself; returns it."""
+    given, source, a, how = put_arguments(arr, indices, values, axis, reduce, broadcast)
+    write(arr, source, lattice(given, a), how, include_self)
+    return arr
+
+
+def put_arguments(
+    arr: Tensor, indices: Any, values: Any, axis: Any, reduce: str, broadcast: bool
+) -> tuple[Tensor, Tensor, int, str]:
+    """Those of the row: index tensors and values that fit beside arr, the axis from the front, and the reduction."""
     given, a = beside("put_along_axis", arr, indices, axis)
     if REDUCTIONS.get(reduce) is None:
         raise ValueError(f"[put_along_axis] reduce is {reduce!r}; want one of {', '.join(REDUCTIONS)}")
@@ -325,8 +343,7 @@ def put_along_axis_(
         if meta(source).shape:
             for b, n in enumerate(meta(given).shape):
                 source = cut(source, b, 0, n)
-    write(arr, source, lattice(given, a), REDUCTIONS[reduce], include_self)
-    return arr
+    return given, source, a, REDUCTIONS[reduce]
 
 
 def constant(function: str, x: Tensor, value: Any) -> Tensor:
@@ -339,6 +356,17 @@ def constant(function: str, x: Tensor, value: Any) -> Tensor:
     if not fits and scalar(value) is None:
         raise TypeError(f"[{function}] value is {type(value).__name__}; want a number or a Tensor")
     return full_0d(x, value)
+
+
+def number_beside(function: str, x: Tensor, value: Any) -> Any:
+    """A number for a row that computes with x: as the dtype of x has it, so that the result is of that dtype.
+
+    Raises:
+        TypeError: it is no number.
+    """
+    if value.__class__ is float and meta(x).dtype.is_floating:  # a float is weak beside them
+        return value
+    return constant(function, x, value)
 
 
 def joined(
@@ -386,7 +414,7 @@ def divide_by(x: Tensor, counts: Tensor) -> None:
         take_value(x, cast(_operators.floor_divide(cast(x, _dtype.int64), counts), kind))
 
 
-@errors_of("put_along_axis_")
+@errors_of(*WRITES)
 @renamed(input="arr", index="indices", dim="axis", src="values", value="values")
 def put_along_axis(
     arr: Tensor,
@@ -412,8 +440,8 @@ def put_along_axis(
         RuntimeError: without broadcast, indices are larger than arr or values.
         ValueError: the dtypes differ, the shapes do not broadcast, or there is no such reduction.
     """
-    made = _operators.assign(tensor(arr, "put_along_axis", "arr"))
-    return put_along_axis_(made, indices, values, axis, reduce, include_self, broadcast)
+    given, source, a, how = put_arguments(arr, indices, values, axis, reduce, broadcast)
+    return _operators.put_along_axis(arr, given, source, a, how, include_self)
 
 
 @errors_of("put_along_axis")
@@ -468,16 +496,22 @@ def scatter_reduce_(
     return put_along_axis_(input, index, src, dim, reduce, include_self, False)
 
 
-@errors_of("index_put", "index_reduce", "put_along_axis_", "scatter")
+@errors_of(*WRITES, "put_along_axis_", "scatter")
 @renamed(input="x", dim="index_or_dim")
 def scatter_(
     x: Tensor, *args: Any, overwrite: bool = True, name: str | None = None, reduce: str | None = None, **named: Any
 ) -> Tensor:
     """`scatter` into x itself; returns it."""
-    return scattered(tensor(x, "scatter_", "x"), args, overwrite, reduce, named)
+    x = tensor(x, "scatter_", "x")
+    along_axis, given = either_scatter(args, overwrite, reduce, named)
+    if along_axis:
+        return put_along_axis_(x, *given)
+    where_to, source, replaces = slice_arguments(x, *given)
+    write(x, source, [where_to], "assign" if replaces else "add", False)
+    return x
 
 
-@errors_of("index_put", "index_reduce", "put_along_axis_")
+@errors_of(*WRITES, "put_along_axis")
 @renamed(input="x", dim="index_or_dim")
 def scatter(
     x: Tensor = REQUIRED,
@@ -498,12 +532,16 @@ def scatter(
         IndexError: an index is out of range.
         ValueError: the dtypes differ, or updates do not fit.
     """
-    made = _operators.assign(tensor(x, "scatter", "x"))
-    return into(out, scattered(made, args, overwrite, reduce, named))
+    along_axis, given = either_scatter(args, overwrite, reduce, named)
+    if along_axis:
+        return into(out, put_along_axis(x, *given))
+    return into(out, _operators.scatter(x, *slice_arguments(x, *given)))
 
 
-def scattered(x: Tensor, args: Sequence[Any], overwrite: Any, reduce: str | None, named: dict[str, Any]) -> Tensor:
-    """Writes into x by the arguments of either form of `scatter`."""
+def either_scatter(
+    args: Sequence[Any], overwrite: Any, reduce: str | None, named: dict[str, Any]
+) -> tuple[bool, tuple[Any, ...]]:
+    """Whether `scatter` was called as PyTorch's, along an axis, and the arguments of `put_along_axis`, or index, updates and overwrite."""
     along_axis = "index_or_dim" in named or (args and not isinstance(args[0], Tensor))
     names = ["index_or_dim", "index", "src", "reduce"] if along_axis else ["index", "updates", "overwrite", "name"]
     if "value" in named:
@@ -514,14 +552,14 @@ def scattered(x: Tensor, args: Sequence[Any], overwrite: Any, reduce: str | None
         raise TypeError(f"[scatter] got {len(args)} arguments and {sorted(named)}; want {', '.join(names)}")
     if along_axis:
         how = given.get("reduce", reduce) or "assign"
-        return put_along_axis_(x, given["index"], given["src"], given["index_or_dim"], how, True, False)
-    put_slices(x, given["index"], given["updates"], given.get("overwrite", overwrite))
-    return x
+        return True, (given["index"], given["src"], given["index_or_dim"], how, True, False)
+    return False, (given["index"], given["updates"], given.get("overwrite", overwrite))
 
 
-def put_slices(x: Tensor, index: Any, updates: Any, overwrite: bool) -> None:
-    """Writes the slices of updates into those of x along the first axis."""
-    where_to, source = positions("scatter", index), same_dtype("scatter", x, updates, "updates")
+def slice_arguments(x: Tensor, index: Any, updates: Any, overwrite: Any) -> tuple[Tensor, Tensor, bool]:
+    """Those of the row: an index tensor of at most one axis, updates that fit, and whether they replace what was there."""
+    source = same_dtype("scatter", tensor(x, "scatter", "x"), updates, "updates")
+    where_to = positions("scatter", index)
     if meta(where_to).shape:
         where_to = column("scatter", where_to)
         count = meta(where_to).numel
@@ -530,10 +568,10 @@ def put_slices(x: Tensor, index: Any, updates: Any, overwrite: bool) -> None:
     wanted = (*meta(where_to).shape, *meta(x).shape[1:])
     if not meta(x).shape or meta(source).shape != wanted:
         raise ValueError(f"[scatter] updates have shape {list(meta(source).shape)}; want {list(wanted)}")
-    write(x, source, [where_to], "assign" if overwrite or not meta(where_to).shape else "add", False)
+    return where_to, source, bool(overwrite) or not meta(where_to).shape
 
 
-@errors_of("index_put", "index_reduce")
+@errors_of(*WRITES, "scatter_nd")
 @renamed(input="x")
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
     """A copy of x with updates added to the slices x[index[..., 0], index[..., 1], ...], one after the other.
@@ -544,15 +582,11 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
         ValueError: the shape of updates is another than that of the slices.
     """
     source = same_dtype("scatter_nd_add", tensor(x, "scatter_nd_add", "x"), updates, "updates", TypeError)
-    columns = tuples("scatter_nd_add", x, index)
-    wanted = (*meta(index).shape[:-1], *meta(x).shape[len(columns) :])
+    count = depth("scatter_nd_add", x, index)
+    wanted = (*meta(index).shape[:-1], *meta(x).shape[count:])
     if meta(source).shape != wanted:
         raise ValueError(f"[scatter_nd_add] updates have shape {list(meta(source).shape)}; want {list(wanted)}")
-    if not columns:
-        return _operators.add(x, source)
-    made = _operators.assign(x)
-    joined(made, [], source, columns, "add")
-    return made
+    return _operators.scatter_nd(x, index, source, "add") if count else _operators.add(x, source)
 
 
 @errors_of("scatter_nd_add")
@@ -571,11 +605,17 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: ShapeLike, name: str | Non
     return scatter_nd_add(filled(whole("shape", shape), 0, m.dtype, m.place), index, updates)
 
 
-@errors_of("index_put", "index_reduce", "index_add")
+@errors_of(*WRITES, "index_add")
 def index_add_(
     x: Tensor, index: Tensor, axis: int, value: Tensor, alpha: Scalar = 1, name: str | None = None
 ) -> Tensor:
     """`index_add` into x itself; returns it."""
+    add_into(x, x, *add_arguments(x, index, axis, value, alpha))
+    return x
+
+
+def add_arguments(x: Tensor, index: Any, axis: Any, value: Any, alpha: Scalar) -> tuple[Tensor, Tensor, int]:
+    """Those of the row: the index tensor, alpha times the value, and the axis from the front."""
     if isinstance(axis, Tensor):  # index_add(x, axis, index, value) is PyTorch's order
         index, axis = axis, index
     a = axis_of("index_add", axis, len(meta(tensor(x, "index_add", "x")).shape), IndexError)
@@ -587,13 +627,10 @@ def index_add_(
             f"[index_add] index has shape {list(meta(given).shape)} and value {list(meta(source).shape)}; "
             f"want [{meta(given).numel}] and {shape}"
         )
-    if alpha != 1:
-        source = cast(source * alpha, meta(x).dtype)
-    joined(x, [a], front(source, [a]), [given], "add", "index_add")
-    return x
+    return given, source if alpha == 1 else cast(source * alpha, meta(x).dtype), a
 
 
-@errors_of("index_add_")
+@errors_of(*WRITES)
 @renamed(input="x", dim="axis", source="value")
 def index_add(
     x: Tensor,
@@ -611,23 +648,28 @@ def index_add(
         IndexError: the axis is out of range.
         ValueError: an index is, the dtypes differ, or value has another shape.
     """
-    return into(out, index_add_(_operators.assign(tensor(x, "index_add", "x")), index, axis, value, alpha))
+    return into(out, _operators.index_add(x, *add_arguments(x, index, axis, value, alpha)))
 
 
-@errors_of("index_put", "index_reduce", "index_fill")
+@errors_of(*WRITES, "index_fill")
 def index_fill_(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name: str | None = None) -> Tensor:
     """`index_fill` into x itself; returns it."""
+    fill_into(x, x, *fill_arguments(x, index, axis, value))
+    return x
+
+
+def fill_arguments(x: Tensor, index: Any, axis: Any, value: Any) -> tuple[Tensor, Tensor, int]:
+    """Those of the row: the index tensor, the value, and the axis from the front."""
     if isinstance(axis, Tensor):
         index, axis = axis, index
     a = axis_of("index_fill", axis, len(meta(tensor(x, "index_fill", "x")).shape))
     if isinstance(value, Tensor) and meta(value).shape:
         raise ValueError(f"[index_fill] value has shape {list(meta(value).shape)}; want a number or a 0-d tensor")
     source = value if isinstance(value, Tensor) else constant("index_fill", x, value)
-    joined(x, [a], source, [column("index_fill", index)], "assign", "index_fill")
-    return x
+    return column("index_fill", index), source, a
 
 
-@errors_of("index_fill_")
+@errors_of(*WRITES)
 @renamed(input="x", dim="axis")
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name: str | None = None) -> Tensor:
     """A copy of x with a number in the slices that index names along an axis.
@@ -636,10 +678,10 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Scalar | Tensor, name
         IndexError: an index is out of range.
         ValueError: the axis is, or value has axes.
     """
-    return index_fill_(_operators.assign(tensor(x, "index_fill", "x")), index, axis, value)
+    return _operators.index_fill(x, *fill_arguments(x, index, axis, value))
 
 
-@errors_of("index_reduce", "index_put")
+@errors_of(*WRITES)
 def index_put_(
     x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
 ) -> Tensor:
@@ -655,7 +697,7 @@ def index_put_(
     return x
 
 
-@errors_of("index_put_")
+@errors_of(*WRITES, "index_put_")
 @renamed(input="x", values="value")
 def index_put(
     x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None
@@ -671,7 +713,13 @@ def index_put(
         IndexError: an index is out of range.
         ValueError: indices are no list of tensors, the dtypes differ, or value does not broadcast.
     """
-    return index_put_(_operators.assign(tensor(x, "index_put", "x")), indices, value, accumulate)
+    given = listed(indices, "index_put", "indices")
+    source = same_dtype("index_put", tensor(x, "index_put", "x"), value, "value")
+    if len(given) == 1 and leading(x, given[0]):
+        return (
+            _operators.index_reduce(x, source, given, "add") if accumulate else _operators.index_put(x, source, given)
+        )
+    return index_put_(_operators.assign(x), given, source, accumulate)
 
 
 def agreed(function: str, x: Tensor, mask: Tensor, error: type[Exception]) -> list[Tensor]:
@@ -710,8 +758,8 @@ def masked_fill(x: Tensor, mask: Tensor, value: Scalar | complex | Tensor, name:
     if meta(given).dtype is not _dtype.bool_:
         given = cast(given, _dtype.bool_)
     if isinstance(value, Tensor):
-        return _operators.where(given, same_dtype("masked_fill", x, value, "value"), x)
-    return _operators.where(given, constant("masked_fill", x, value), x)
+        return _operators.masked_fill(x, given, same_dtype("masked_fill", x, value, "value"))
+    return _operators.masked_fill(x, given, number_beside("masked_fill", x, value))
 
 
 def masked_fill_(x: Tensor, mask: Tensor, value: Scalar | complex | Tensor, name: str | None = None) -> Tensor:
@@ -740,10 +788,22 @@ def masked_scatter(x: Tensor, mask: Tensor, value: Tensor, name: str | None = No
         given_count = meta(places(given)).shape[0]
         if given_count:
             raise ValueError(f"[masked_scatter] value has no elements; want {given_count}")
-    # The number of True up to each element, less 1: before the first it is -1, which is an index as well.
-    number = _operators.cumsum(flatten(given), 0, _dtype.int64) - 1
-    chosen = reshaped(_operators.index(source, [number]), meta(x).shape)
-    return _operators.where(given, chosen, x)
+    return _operators.masked_scatter(x, given, source)
+
+
+def complex_masked_scatter(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not choose between."""
+    number = _operators.cumsum(flatten(mask), 0, _dtype.int64) - 1
+    chosen = reshaped(_operators.index(flatten(value), [number]), meta(x).shape)
+    return _operators.where(mask, chosen, x)
+
+
+def complex_masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """As complex_masked_scatter."""
+    return _operators.where(mask, value, x)
+
+
+_complex.COMPOSITES.update(masked_fill=complex_masked_fill, masked_scatter=complex_masked_scatter)
 
 
 def masked_scatter_(x: Tensor, mask: Tensor, value: Tensor, name: str | None = None) -> Tensor:

@@ -177,14 +177,10 @@ def lines(x: Tensor, axis: int | Sequence[int] | None) -> tuple[Tensor, list[int
     return _array.reshape(turned, [math.prod(left), length]), left, kept
 
 
-def counted(n: int, like: Tensor) -> Tensor:
-    """The numbers from 0 to n - 1 where a tensor is."""
-    return from_array(np.arange(n), meta(like).place)
-
-
 def picked(x: Tensor, places: Tensor) -> Tensor:
     """Of each line of x the element at its place."""
-    return _operators.index(x, [counted(meta(x).shape[0], x), places])
+    number = from_array(np.arange(meta(x).shape[0]), meta(x).place)
+    return _operators.index(x, [number, places])
 
 
 def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -198,18 +194,13 @@ def mode(x: Tensor, axis: int = -1, keepdim: bool = False, name: str | None = No
     x = tensor(x, "mode", "x")
     axis = axis_along("mode", x, axis)
     shape = meta(x).shape
-    line, left, kept = lines(x, axis)
+    line = x if shape else _operators.reshape(x, [1])
     if shape and not shape[axis]:
         raise ValueError(f"[mode] x has shape {list(shape)}; want elements along axis {axis}")
-    result = kept if keepdim else left
-    if 0 in shape:
-        return reshaped(x, result), full(result, 0, dtype="int64", place=meta(x).place)
-    values, places = ordered(line)
-    number = counted(meta(line).shape[1], x)
-    start = where(changes(values), number.expand(line.shape), full([1], 0, dtype="int64", place=meta(x).place))
-    length = number - _operators.cummax(start, 1, "int64")[0]
-    end = _ops.argmax(length, axis=1)
-    return reshaped(picked(values, end), result), reshaped(picked(places, end), result)
+    values, places = _operators.mode(line, axis)
+    if keepdim and shape:
+        return values, places
+    return _operators.squeeze(values, axis), _operators.squeeze(places, axis)
 
 
 def changes(x: Tensor) -> Tensor:
@@ -389,17 +380,16 @@ def quantiles(function: str, x: Any, q: Any, axis: Any, keepdim: bool, interpola
     line, left, kept = lines(x, axes_of(function, x, axis))
     shape, place = kept if keepdim else left, meta(x).place
     rows, n = meta(line).shape
+    several = [len(shares)] if len(shares) > 1 else []
     if not rows or not n:
-        found = [full(shape, math.nan, dtype=meta(x).dtype, place=place) for _ in shares]
-    else:
-        last = np.maximum(counts_of(line).numpy() - 1, 0) if skip else np.full(rows, n - 1)
-        values = _operators.sort(line, 1, False)
-        end = values[:, n - 1]  # where a line with a nan has it
-        found = []
-        for share in shares:
-            value = between(values, share * last, interpolation)
-            found.append(reshaped(value if skip else where(_ops.isnan(end), end, value), shape))
-    return _array.stack(found, 0) if len(found) > 1 else found[0]
+        return full([*several, *shape], math.nan, dtype=meta(x).dtype, place=place)
+    if not skip:
+        return reshaped(_operators.quantile(line, shares, 1, interpolation), [*several, *shape])
+    # Places of which each follows from how many elements a line has; float64 alone has them exactly.
+    last = np.maximum(counts_of(line).numpy() - 1, 0)
+    values = _operators.sort(line, 1, False)
+    found = [reshaped(between(values, share * last, interpolation), shape) for share in shares]
+    return _array.stack(found, 0) if several else found[0]
 
 
 def shares_of(function: str, q: Any) -> list[float]:

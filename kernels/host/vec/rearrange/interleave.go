@@ -6,13 +6,8 @@ func Interleave3(to, a, b, c []float32) bool {
 	if len(b) != len(a) || len(c) != len(a) || len(to)%3 != 0 || len(to)/3 != len(a) {
 		return false
 	}
-	active.interleave3(to, a, b, c)
-	return true
-}
-
-// interleave3Row is Interleave3, portable.
-func interleave3Row(to, a, b, c []float32) {
 	for i := range a {
 		to[3*i], to[3*i+1], to[3*i+2] = a[i], b[i], c[i]
 	}
+	return true
 }

@@ -9,8 +9,7 @@ import (
 type table struct {
 	level vec.Level
 
-	interleave3 func(to, a, b, c []float32)
-	transpose   func(to, from []float32, rows, cols, toStep, fromStep int)
+	transpose func(to, from []float32, rows, cols, toStep, fromStep int)
 }
 
 // active is chosen once, before main; only tests choose another.
@@ -35,5 +34,5 @@ func (t *table) useUpTo(level vec.Level) {
 }
 
 func portableTable() table {
-	return table{interleave3: interleave3Row, transpose: transposeRows}
+	return table{transpose: transposeRows}
 }

@@ -18,5 +18,5 @@ func (t *table) use256() {
 }
 
 func (t *table) use512() {
-	t.interleave3, t.transpose = interleave3With512, bySquares(vec.Lanes512, square16)
+	t.transpose = bySquares(vec.Lanes512, square16)
 }

@@ -12,6 +12,7 @@ type table struct {
 	sum        func(x []float32) float64
 	sumSquares func(x []float32) float64
 	product    func(x []float32) float64
+	magnitudes func(x []float32) (largest, sum float64)
 	sumLines   func(sums []float64, x []float32, stride, length int)
 	sumRows    func(sums []float64, x []float32, stride, length int) // or nil
 	countTrue  func(x []uint8) int64
@@ -54,6 +55,7 @@ func portableTable() table {
 		sum:        PortableSumRow,
 		sumSquares: sumSquaresRow,
 		product:    productRow,
+		magnitudes: magnitudesRow,
 		sumLines:   sumLinesRow,
 		countTrue:  countTrueRow,
 		sumBlock64: sumBlock64,

@@ -87,6 +87,10 @@ func ProductLines(products []float64, x []float32, stride, length int) {
 // SumSquares adds the squares up in float64, in which they are exact; the error is that of Sum.
 func SumSquares(x []float32) float64 { return active.sumSquares(x) }
 
+// Magnitudes are the largest absolute value and the sum of all, both 0 of an empty row. Where an element is not finite, the sum is
+// not, and the largest is of no use.
+func Magnitudes(x []float32) (largest, sum float64) { return active.magnitudes(x) }
+
 // Product multiplies the row in float64, whose range it leaves only if the product itself does: no order of the elements lets
 // it overflow on the way. Each element costs one rounding of float64.
 func Product(x []float32) float64 { return active.product(x) }
@@ -133,6 +137,21 @@ func PortableSumRow(x []float32) float64 {
 		s[0] += float64(v)
 	}
 	return (s[0] + s[1]) + (s[2] + s[3])
+}
+
+func magnitudesRow(x []float32) (largest, sum float64) {
+	var most, s [4]float64
+	for ; len(x) >= 4; x = x[4:] {
+		for i := range s {
+			size := math.Abs(float64(x[i]))
+			most[i], s[i] = max(most[i], size), s[i]+size
+		}
+	}
+	for i, v := range x {
+		size := math.Abs(float64(v))
+		most[i], s[i] = max(most[i], size), s[i]+size
+	}
+	return max(most[0], most[1], most[2], most[3]), (s[0] + s[1]) + (s[2] + s[3])
 }
 
 func sumSquaresRow(x []float32) float64 {

@@ -48,6 +48,25 @@ func sumSquares512(x []float32) float64 {
 	return across512(s0.Add(s1).Add(s2.Add(s3))) + sumSquaresRow(x)
 }
 
+// magnitudes512 is Magnitudes. A NaN may be lost as the largest, but never in the sum.
+func magnitudes512(x []float32) (largest, sum float64) {
+	var s0, s1, most archsimd.Float64x8
+	sizes := archsimd.BroadcastInt64x8(math.MaxInt64)
+	for ; len(x) >= 2*vec.WideLanes512; x = x[2*vec.WideLanes512:] {
+		x0 := archsimd.LoadFloat32x8Slice(x).ConvertToFloat64().AsInt64x8().And(sizes).AsFloat64x8()
+		x1 := archsimd.LoadFloat32x8Slice(x[vec.WideLanes512:]).ConvertToFloat64().AsInt64x8().And(sizes).AsFloat64x8()
+		s0, s1, most = s0.Add(x0), s1.Add(x1), most.Max(x0).Max(x1)
+	}
+	var lanes [vec.WideLanes512]float64
+	most.Store(&lanes)
+	sum = across512(s0.Add(s1))
+	largest, rest := magnitudesRow(x)
+	for _, v := range lanes {
+		largest = max(largest, v)
+	}
+	return largest, sum + rest
+}
+
 // product512 is Product. Each lane is scaled by itself; the exponents of all are counted together, as numbers.
 // SAFETY: see vec.LoadFloats512.
 func product512(x []float32) float64 {

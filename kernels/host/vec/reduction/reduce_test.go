@@ -40,6 +40,32 @@ func TestSumWithinBound(t *testing.T) {
 	})
 }
 
+// TestMagnitudes: of whole numbers, whose sums are exact, at each place of the largest; and of what is not finite.
+func TestMagnitudes(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for n := range vectest.MaxLength + 1 {
+			row, want := make([]float32, n), 0.0
+			for i := range row {
+				row[i] = float32(i%7 - 3)
+				want += math.Abs(float64(row[i]))
+			}
+			for at := range n {
+				v := row[at]
+				row[at] = -100
+				largest, sum := Magnitudes(row)
+				require.Equal(t, 100.0, largest, "%d of %d", at, n)
+				require.Equal(t, want-math.Abs(float64(v))+100, sum, "%d of %d", at, n)
+				for _, other := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+					row[at] = float32(other)
+					_, sum = Magnitudes(row)
+					require.False(t, sum-sum == 0, "%v at %d of %d", other, at, n)
+				}
+				row[at] = v
+			}
+		}
+	})
+}
+
 // TestSumSquaresWithinBound: squares of float32 are exact in float64, so that only their sum is rounded.
 func TestSumSquaresWithinBound(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {

@@ -50,6 +50,25 @@ func sumSquares256(x []float32) float64 {
 	return across256(s0.Add(s1).Add(s2.Add(s3))) + sumSquaresRow(x)
 }
 
+// magnitudes256 is Magnitudes. A NaN may be lost as the largest, but never in the sum.
+func magnitudes256(x []float32) (largest, sum float64) {
+	var s0, s1, most archsimd.Float64x4
+	sizes := archsimd.BroadcastInt64x4(math.MaxInt64)
+	for ; len(x) >= 2*vec.WideLanes256; x = x[2*vec.WideLanes256:] {
+		x0 := archsimd.LoadFloat32x4Slice(x).ConvertToFloat64().AsInt64x4().And(sizes).AsFloat64x4()
+		x1 := archsimd.LoadFloat32x4Slice(x[vec.WideLanes256:]).ConvertToFloat64().AsInt64x4().And(sizes).AsFloat64x4()
+		s0, s1, most = s0.Add(x0), s1.Add(x1), most.Max(x0).Max(x1)
+	}
+	var lanes [vec.WideLanes256]float64
+	most.Store(&lanes)
+	sum = across256(s0.Add(s1))
+	largest, rest := magnitudesRow(x)
+	for _, v := range lanes {
+		largest = max(largest, v)
+	}
+	return largest, sum + rest
+}
+
 // product256 is Product. Each lane is scaled by itself; the exponents of all are counted together, as numbers.
 // SAFETY: see vec.LoadFloats256.
 func product256(x []float32) float64 {

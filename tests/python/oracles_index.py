@@ -1,0 +1,120 @@
+"""What the rows of core/op/formula/composites_index.go that read and write through indices, or sort, should answer, in NumPy: a part of oracles.py,
+which says what each entry means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+rng = np.random.default_rng(53)
+
+
+def floats(*shape: int) -> Any:
+    return rng.standard_normal(shape)
+
+
+def places(n: int, *shape: int) -> Any:
+    return rng.integers(-n, n, shape)
+
+
+JOINS: dict[str, Any] = {
+    "assign": lambda old, new: new[-1],
+    "add": lambda old, new: sum([*old, *new]),
+    "mean": lambda old, new: sum([*old, *new]) / len([*old, *new]),
+    "multiply": lambda old, new: np.prod([*old, *new], 0),
+    "minimum": lambda old, new: np.min([*old, *new], 0),
+    "maximum": lambda old, new: np.max([*old, *new], 0),
+}
+
+
+def joined(x: Any, writes: list[tuple[Any, Any]], how: str, include: bool = True) -> Any:
+    """Place by place, with all that is written there."""
+    y, at = x.copy(), dict[Any, list[Any]]()
+    for place, value in writes:
+        at.setdefault(tuple(p % n for p, n in zip(place, x.shape)), []).append(value)
+    for place, values in at.items():
+        y[place] = JOINS[how]([x[place]] if include else [], values)
+    return y
+
+
+def put_along(x: Any, i: Any, v: Any, axis: int = 0, how: str = "assign", include: bool = True) -> Any:
+    v = np.broadcast_to(v, i.shape)
+    axis %= x.ndim
+    return joined(x, [((*p[:axis], i[p], *p[axis + 1 :]), v[p]) for p in np.ndindex(*i.shape)], how, include)
+
+
+def put_slices(x: Any, i: Any, v: Any, overwrite: bool = True) -> Any:
+    if not i.ndim:
+        return joined(x, [((i,), v)], "assign")
+    return joined(x, [((p,), v[k]) for k, p in enumerate(i)], "assign" if overwrite else "add", False)
+
+
+def put_nd(x: Any, i: Any, v: Any, how: str = "assign") -> Any:
+    return joined(x, [(tuple(i[p]), v[p]) for p in np.ndindex(*i.shape[:-1])], how)
+
+
+def masked(x: Any, m: Any, v: Any) -> Any:
+    y = x.copy()
+    m = m.astype(bool)
+    y[m] = v.ravel()[: m.sum()]
+    return y
+
+
+def read_nd(x: Any, i: Any, batch: int = 0) -> Any:
+    return np.stack([read_nd(a, b, batch - 1) for a, b in zip(x, i)]) if batch else x[tuple(np.moveaxis(i, -1, 0))]
+
+
+def quantile(x: Any, q: Any = None, axis: int = -1, word: Any = "linear") -> Any:
+    q = [0.5] if q is None else q
+    found = np.quantile(x, q, axis, method=word, keepdims=True)
+    return found if len(q) > 1 else found[0]
+
+
+def searched(s: Any, v: Any, right: bool = False) -> Any:
+    rows = np.broadcast_to(s, (*v.shape[:-1], s.shape[-1])).reshape(-1, s.shape[-1])
+    side: Any = "right" if right else "left"
+    return np.reshape([np.searchsorted(a, b, side) for a, b in zip(rows, v.reshape(len(rows), -1))], v.shape)
+
+
+def most_frequent(x: Any, axis: int = -1) -> Any:
+    def last(line: Any) -> int:
+        values, counts = np.unique(line, return_counts=True)
+        return int(np.flatnonzero(line == values[counts.argmax()])[-1])
+
+    at = np.expand_dims(np.apply_along_axis(last, axis, x), axis)
+    return np.take_along_axis(x, at, axis), at
+
+
+def steps(*shape: int) -> Any:
+    """Few different numbers, which halves have exactly."""
+    return rng.integers(-3, 4, shape) / 2
+
+
+WAYS = [how for how in JOINS if how != "assign"]
+
+ORACLES: dict[str, tuple[Any, ...]] = {
+    "put_along_axis": (
+        put_along, lambda: [floats(4, 3), places(3, 2, 3), floats(2, 3)],
+        [[], [1], *([0, how, include] for how in WAYS for include in (True, False)), [-1, "mean"]], (1,), "", ("float64",),
+    ),
+    "put_along_axis/number": (put_along, lambda: [floats(4, 3), places(4, 2, 3), floats()], [[], [0, "add"]], (1,)),
+    "scatter": (put_slices, lambda: [floats(4, 3), places(4, 5), floats(5, 3)], [[], [False]], (1,), "", ("float64",)),
+    "scatter/one": (put_slices, lambda: [floats(4, 3), places(4), floats(3)], [[], [False]], (1,)),
+    "scatter_nd": (put_nd, lambda: [floats(3, 4, 2), places(3, 3, 2), floats(3, 2)], [[], *([how] for how in WAYS)], (1,), "", ("float64",)),
+    "scatter_nd/elements": (put_nd, lambda: [floats(3, 4), places(3, 2, 3, 2), floats(2, 3)], [[], ["add"]], (1,), "", ("float64",)),
+    "gather_nd": (read_nd, lambda: [floats(3, 4, 2), places(3, 3, 2, 2)], [[]], (1,)),
+    "gather_nd/batches": (read_nd, lambda: [floats(3, 4, 2), places(2, 3, 4, 1)], [[0], [1], [2]], (1,)),
+    "masked_fill": (lambda x, m, v: np.where(m, v, x), lambda: [floats(3, 4), rng.random((3, 4)) < 0.5, floats()], [[]], (1,)),
+    "masked_scatter": (masked, lambda: [floats(3, 4), rng.random((3, 4)) < 0.5, floats(3, 4)], [[]], (1,)),
+    "quantile": (
+        quantile, lambda: [floats(3, 5)], [[], [[0.3], 0], *([[0.1, 0.8, 1.0], 1, how] for how in ("linear", "lower", "higher", "nearest", "midpoint"))],
+        (), "", ("float64",),
+    ),
+    "searchsorted": (searched, lambda: [np.sort(steps(6)), steps(3, 4)], [[], [True]], (0, 1), "int64"),
+    "searchsorted/lines": (searched, lambda: [np.sort(steps(3, 5)), steps(3, 4)], [[], [True]], (0, 1), "int64"),
+    "isin": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [steps(3, 4), steps(5)], [[], [True]], (0, 1), "bool"),
+    "isin/many": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [floats(3, 4).round(1), floats(7, 3).round(1)], [[], [True]], (0, 1), "bool", ("float64",)),
+    "mode": (most_frequent, lambda: [steps(4, 6)], [[], [0]], (0,)),
+    "mode/apart": (most_frequent, lambda: [floats(4, 6)], [[], [0]]),
+}  # fmt: skip
