@@ -769,6 +769,24 @@
 /* Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none. */
 #define PMPS_OP_TEMPORAL_SHIFT 430u
 
+/* Matrices over two axes of the result, with the last axis of x on a diagonal. */
+#define PMPS_OP_DIAG_EMBED 431u
+
+/* x with y on the diagonals of the matrices over two axes. */
+#define PMPS_OP_DIAGONAL_SCATTER 432u
+
+/* x with value, which broadcasts, where slice reads. */
+#define PMPS_OP_SLICE_SCATTER 433u
+
+/* x with values in the place of one index of an axis. */
+#define PMPS_OP_SELECT_SCATTER 434u
+
+/* A matrix of zeros with ones on a diagonal. */
+#define PMPS_OP_EYE 435u
+
+/* A matrix of zeros with matrices along its diagonal; vectors are rows. */
+#define PMPS_OP_BLOCK_DIAG 436u
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 #define PMPS_OP_PIXEL_SHUFFLE 450u
 

@@ -1420,6 +1420,36 @@ inline Tensor temporal_shift(const Operand& x, std::int64_t seg_num = 1, double 
   return detail::Call(PMPS_OP_TEMPORAL_SHIFT).with(x).give("seg_num", seg_num).give("shift_ratio", shift_ratio).give("channels_last", channels_last).one();
 }
 
+/* Matrices over two axes of the result, with the last axis of x on a diagonal. */
+inline Tensor diag_embed(const Operand& x, std::int64_t offset = 0, std::int64_t axis1 = -2, std::int64_t axis2 = -1, Number padding_value = 0) {
+  return detail::Call(PMPS_OP_DIAG_EMBED).with(x).give("offset", offset).give("axis1", axis1).give("axis2", axis2).give("padding_value", padding_value).one();
+}
+
+/* x with y on the diagonals of the matrices over two axes. */
+inline Tensor diagonal_scatter(const Operand& x, const Operand& y, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1) {
+  return detail::Call(PMPS_OP_DIAGONAL_SCATTER).with(x).with(y).give("offset", offset).give("axis1", axis1).give("axis2", axis2).one();
+}
+
+/* x with value, which broadcasts, where slice reads. */
+inline Tensor slice_scatter(const Operand& x, const Operand& value, Axes axes, Axes starts, Axes ends, Axes steps = {}) {
+  return detail::Call(PMPS_OP_SLICE_SCATTER).with(x).with(value).give("axes", axes.values()).give("starts", starts.values()).give("ends", ends.values()).give("steps", steps).one();
+}
+
+/* x with values in the place of one index of an axis. */
+inline Tensor select_scatter(const Operand& x, const Operand& values, std::int64_t axis, std::int64_t index) {
+  return detail::Call(PMPS_OP_SELECT_SCATTER).with(x).with(values).give("axis", axis).give("index", index).one();
+}
+
+/* A matrix of zeros with ones on a diagonal. */
+inline Tensor eye(Place place, std::int64_t num_rows, std::optional<std::int64_t> num_columns, std::int64_t offset, pmps_dtype dtype) {
+  return detail::Call(PMPS_OP_EYE).give("num_rows", num_rows).give("num_columns", num_columns).give("offset", offset).give("dtype", dtype).on(place);
+}
+
+/* A matrix of zeros with matrices along its diagonal; vectors are rows. */
+inline Tensor block_diag(const Tensors& x) {
+  return detail::Call(PMPS_OP_BLOCK_DIAG).with(x).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();

@@ -232,29 +232,17 @@ func diagonalOf(e *evaluation, args []quantity) quantity {
 	if first == second {
 		return e.refuse("the axes are both %d; want two different ones", first)
 	}
-	var order, lead []int64
-	for axis, d := range dimensions(&s) {
-		if axis != first && axis != second {
-			order, lead = append(order, int64(axis)), append(lead, d)
-		}
-	}
-	turned := permute(e.Calls, args[0].v, append(order, int64(first), int64(second)))
 	height, width := s.Dims[first], s.Dims[second]
-	above, below := max(args[1].value.I, 0), max(-max(args[1].value.I, -math.MaxInt64), 0)
-	elements, count := height*width, max(min(height-below, width-above), 0)
-	start, end, step := above+below*width, int64(math.MaxInt64), width+1
-	switch {
-	case shape.IsSymbol(height) || shape.IsSymbol(width): // types alone
-		elements, _ = e.NewSize()
-		start, step = 1, 1
-	case count == 0:
-		start, end = 0, 0
-	default:
-		end = start + (count-1)*step + 1
+	if !shape.IsSymbol(height) && !shape.IsSymbol(width) && s.Known() {
+		offset := min(args[1].value.I, math.MaxInt32)
+		return quantity{v: rows.Diagonal(e.Calls, args[0].v, max(offset, -math.MaxInt32), first, second)}
 	}
-	flat := e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(lead, elements)}}, turned)
-	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
-	return quantity{v: e.Do(op.IDSlice, op.Attrs{list(-1), list(start), list(end), list(step)}, flat)}
+	l := shape.Layout{Shape: s} // types alone
+	l.Remove(max(first, second))
+	l.Remove(min(first, second))
+	l.Append(0)
+	l.Dims[l.Rank-1], _ = e.NewSize()
+	return quantity{v: e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: dimensions(&l.Shape)}}, args[0].v)}
 }
 
 func bitsOf(e *evaluation, args []quantity) quantity {

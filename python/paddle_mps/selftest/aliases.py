@@ -35,7 +35,7 @@ def applies(row: dict[str, Any]) -> bool:
     """
     known = bool(row.get("settings")) or not any(a.get("needed") for a in row["attrs"])
     scaled = row["numpy"] or not (row["kind"] == "scan" or any(row["tolerance"]["roundings"].values()))
-    shaped = row["kind"] == "index" and row.get("formula") or row["name"] == "index_fill"  # whose value has no axes
+    shaped = (row["kind"] == "index" and row.get("formula")) or row["name"] == "index_fill"  # whose value has no axes
     others = row["kind"] in ("view", "create", "composed") or shaped or not scaled
     return known and not others and not row.get("counted") and not row.get("many")
 
