@@ -814,4 +814,16 @@
 /* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
 #define PMPS_OP_MODE 491u
 
+/* The sums of x * y along an axis. */
+#define PMPS_OP_VECDOT 492u
+
+/* The square matrices x to the power of n, by repeated squares. */
+#define PMPS_OP_MATRIX_POWER 493u
+
+/* The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi). */
+#define PMPS_OP_MULTIGAMMALN 494u
+
+/* Indices counted from the start of their shard. */
+#define PMPS_OP_SHARD_INDEX 495u
+
 #endif /* PADDLEMPS_OPS_H */

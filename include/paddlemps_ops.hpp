@@ -1495,6 +1495,26 @@ inline std::vector<Tensor> mode(const Operand& x, std::int64_t axis = -1, std::s
   return detail::Call(PMPS_OP_MODE).with(x).give("axis", axis).all(most);
 }
 
+/* The sums of x * y along an axis. */
+inline Tensor vecdot(const Operand& x, const Operand& y, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_VECDOT).with(x).with(y).give("axis", axis).one();
+}
+
+/* The square matrices x to the power of n, by repeated squares. */
+inline Tensor matrix_power(const Operand& x, std::int64_t n = 1) {
+  return detail::Call(PMPS_OP_MATRIX_POWER).with(x).give("n", n).one();
+}
+
+/* The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi). */
+inline Tensor multigammaln(const Operand& x, std::int64_t p = 1) {
+  return detail::Call(PMPS_OP_MULTIGAMMALN).with(x).give("p", p).one();
+}
+
+/* Indices counted from the start of their shard. */
+inline Tensor shard_index(const Operand& input, std::int64_t index_num = 1, std::int64_t nshards = 1, std::int64_t shard_id = 0, std::int64_t ignore_value = -1) {
+  return detail::Call(PMPS_OP_SHARD_INDEX).with(input).give("index_num", index_num).give("nshards", nshards).give("shard_id", shard_id).give("ignore_value", ignore_value).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

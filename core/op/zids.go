@@ -274,6 +274,10 @@ const (
 	IDSearchsorted                 ID = 489
 	IDIsin                         ID = 490
 	IDMode                         ID = 491
+	IDVecdot                       ID = 492
+	IDMatrixPower                  ID = 493
+	IDMultigammaln                 ID = 494
+	IDShardIndex                   ID = 495
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -640,4 +644,11 @@ const (
 	SearchsortedRight                     = 0
 	IsinInvert                            = 0
 	ModeAxis                              = 0
+	VecdotAxis                            = 0
+	MatrixPowerN                          = 0
+	MultigammalnP                         = 0
+	ShardIndexIndexNum                    = 0
+	ShardIndexNshards                     = 1
+	ShardIndexShardId                     = 2
+	ShardIndexIgnoreValue                 = 3
 )

@@ -3,6 +3,7 @@ which says what each entry means."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,10 @@ def searched(s: Any, v: Any, right: bool = False) -> Any:
     return np.reshape([np.searchsorted(a, b, side) for a, b in zip(rows, v.reshape(len(rows), -1))], v.shape)
 
 
+def multigammaln(x: Any, p: int = 1) -> Any:
+    return sum(np.vectorize(math.lgamma)(x - i / 2) for i in range(p)) + p * (p - 1) / 4 * math.log(math.pi)
+
+
 def most_frequent(x: Any, axis: int = -1) -> Any:
     def last(line: Any) -> int:
         values, counts = np.unique(line, return_counts=True)
@@ -117,4 +122,12 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "isin/many": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [floats(3, 4).round(1), floats(7, 3).round(1)], [[], [True]], (0, 1), "bool", ("float64",)),
     "mode": (most_frequent, lambda: [steps(4, 6)], [[], [0]], (0,)),
     "mode/apart": (most_frequent, lambda: [floats(4, 6)], [[], [0]]),
+    "vecdot": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(3, 4), floats(3, 4)], [[], [0]]),
+    "vecdot/broadcast": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(2, 3, 4), floats(4)], [[], [1]]),
+    "matrix_power": (lambda x, n=1: np.linalg.matrix_power(x, n), lambda: [floats(2, 3, 3)], [[], [0], [2], [3], [7]], (), "", ("float64",)),
+    "multigammaln": (multigammaln, lambda: [rng.uniform(2.5, 9, (3, 4))], [[], [2], [4]]),
+    "shard_index": (
+        lambda x, count=1, shards=1, shard=0, other=-1: np.where(x // -(-count // shards) == shard, x % -(-count // shards), other),
+        lambda: [rng.integers(0, 20, (5, 1))], [[20, 3, 1], [20, 2, 0, 7]], (0,), "int64",
+    ),
 }  # fmt: skip

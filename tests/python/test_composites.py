@@ -165,6 +165,8 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "linear": ({"matmul"}, set(), "without a bias it is that, and halves stay halves"),
     "inner": ({"multiply"}, set(), "an operand of one element is a factor, whatever its axes are"),
     "masked_scatter": ({"assign"}, set(), "without elements there is nothing to choose between"),
+    "shard_index": ({"max"}, set(), "a check of elements"),
+    "vecdot": ({"sum", "multiply_expression"}, set(), "y may be a number, which does not widen halves"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
 }
 

@@ -100,6 +100,8 @@ func describedCompositesMath() []Description {
 	}
 	list = append(list, []Description{
 		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added, likewise", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element."},
+		{Name: "multigammaln", Attrs: []string{"the dimension, from 1"}, Doc: "The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi)."},
+		{Name: "shard_index", Attrs: []string{"the number of indices, of which each shard has the same share, rounded up", "the number of shards", "which shard", "for indices of other shards"}, Doc: "Indices counted from the start of their shard."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {
@@ -132,6 +134,8 @@ func describedCompositesProduct() []Description {
 		{Name: "cov", Attrs: []string{"what is taken from the number of observations"}, Doc: "The covariance of the rows of x, whose columns may have weights, and a divisor of their own."},
 		{Name: "corrcoef", Doc: "Pearson's correlation coefficients of the rows of x."},
 		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
+		{Name: "vecdot", Attrs: []string{"the axis"}, Doc: "The sums of x * y along an axis."},
+		{Name: "matrix_power", Attrs: []string{"the power, from 0"}, Doc: "The square matrices x to the power of n, by repeated squares."},
 		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
 	}
 	for i := range list {

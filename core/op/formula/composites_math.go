@@ -134,4 +134,17 @@ var mathFormulas = []composite{
 		formula: `nansum(x, axis=ints, dtype=dtype, keepdim=false) =
 			sum(is_float(x) ? where(isnan(x), number(x, 0), x) : x, axis, dtype, keepdim)`,
 	},
+	{
+		// The last factor is log(pi).
+		id: 494, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `multigammaln(x, p=1) =
+			below = (like(counted(p), x) - (p - 1)) * 0.5
+			sum(lgamma(unsqueeze(x, [-1]) + below), axis=[-1]) + 0.25 * p * (p - 1) * 1.1447298858494002`,
+	},
+	{
+		id: 495, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: functionByHand,
+		formula: `shard_index(input, index_num=1, nshards=1, shard_id=0, ignore_value=-1) =
+			n = number(input, -(-index_num // nshards))
+			where(input // n == weak(shard_id), remainder(input, n), number(input, ignore_value))`,
+	},
 }

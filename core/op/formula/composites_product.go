@@ -157,4 +157,12 @@ var productFormulas = []composite{
 			deviations = sqrt(diagonal_of(c, 0, 0, 1))
 			clip(c / unsqueeze(deviations, [1]) / unsqueeze(deviations, [0]), -1, 1)`,
 	},
+	{
+		id: 492, kind: op.Composed, accepts: dtype.All, python: methodByHand,
+		formula: `vecdot(x, y, axis=-1) = sum(x * y, axis=[axis])`,
+	},
+	{
+		id: 493, kind: op.Composed, accepts: dtype.All, python: methodByHand,
+		formula: `matrix_power(x, n=1) = power_of(x, n)`,
+	},
 }

@@ -37,6 +37,8 @@ import (
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
+//	counted(n)               the whole numbers from 0 to n - 1
+//	power_of(x, n)           square matrices to the power of n; see powers.go
 //	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
@@ -85,6 +87,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"bits":        bitsOf,
 	"class_of":    classOf,
 	"coordinates": coordinates,
+	"counted":     func(e *evaluation, args []quantity) quantity { return quantity{v: e.Range(args[0].value.I)} },
 	"given":       isGiven,
 	"is_bool":     func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
 	"is_double": func(e *evaluation, args []quantity) quantity {
@@ -105,6 +108,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"pick":       pickClass,
 	"places":     placesAlong,
 	"rank":       func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"power_of":   powerOf,
 	"product":    productOf,
 	"put":        putAt,
 	"reduced":    reduceLoss,

@@ -306,3 +306,7 @@ quantile = operator(488, "quantile", "x", "q:floats axis:int interpolation:strin
 searchsorted = operator(489, "searchsorted", "sorted_sequence values", "right:bool")
 isin = operator(490, "isin", "x test_x", "invert:bool")
 mode = operator(491, "mode", "x", "axis:int", result="many")
+vecdot = operator(492, "vecdot", "x y", "axis:int")
+matrix_power = operator(493, "matrix_power", "x", "n:int")
+multigammaln = operator(494, "multigammaln", "x", "p:int")
+shard_index = operator(495, "shard_index", "input", "index_num:int nshards:int shard_id:int ignore_value:int")
