@@ -826,4 +826,16 @@
 /* Indices counted from the start of their shard. */
 #define PMPS_OP_SHARD_INDEX 495u
 
+/* x with 0 where random numbers from 0 to 1 are below p. */
+#define PMPS_OP_DROPOUT 496u
+
+/* x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay. */
+#define PMPS_OP_ALPHA_DROPOUT 497u
+
+/* softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1. */
+#define PMPS_OP_GUMBEL_SOFTMAX 498u
+
+/* x where it is not below 0, x * slopes elsewhere, with random slopes. */
+#define PMPS_OP_RRELU 499u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1515,6 +1515,26 @@ inline Tensor shard_index(const Operand& input, std::int64_t index_num = 1, std:
   return detail::Call(PMPS_OP_SHARD_INDEX).with(input).give("index_num", index_num).give("nshards", nshards).give("shard_id", shard_id).give("ignore_value", ignore_value).one();
 }
 
+/* x with 0 where random numbers from 0 to 1 are below p. */
+inline Tensor dropout(const Operand& x, const Operand& numbers, double p = 0.5, bool upscale = true) {
+  return detail::Call(PMPS_OP_DROPOUT).with(x).with(numbers).give("p", p).give("upscale", upscale).one();
+}
+
+/* x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay. */
+inline Tensor alpha_dropout(const Operand& x, const Operand& numbers, double p = 0.5) {
+  return detail::Call(PMPS_OP_ALPHA_DROPOUT).with(x).with(numbers).give("p", p).one();
+}
+
+/* softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1. */
+inline Tensor gumbel_softmax(const Operand& x, const Operand& numbers, double temperature = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_GUMBEL_SOFTMAX).with(x).with(numbers).give("temperature", temperature).give("axis", axis).one();
+}
+
+/* x where it is not below 0, x * slopes elsewhere, with random slopes. */
+inline Tensor rrelu(const Operand& x, const Operand& slopes) {
+  return detail::Call(PMPS_OP_RRELU).with(x).with(slopes).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -278,6 +278,10 @@ const (
 	IDMatrixPower                  ID = 493
 	IDMultigammaln                 ID = 494
 	IDShardIndex                   ID = 495
+	IDDropout                      ID = 496
+	IDAlphaDropout                 ID = 497
+	IDGumbelSoftmax                ID = 498
+	IDRrelu                        ID = 499
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -651,4 +655,9 @@ const (
 	ShardIndexNshards                     = 1
 	ShardIndexShardId                     = 2
 	ShardIndexIgnoreValue                 = 3
+	DropoutP                              = 0
+	DropoutUpscale                        = 1
+	AlphaDropoutP                         = 0
+	GumbelSoftmaxTemperature              = 0
+	GumbelSoftmaxAxis                     = 1
 )

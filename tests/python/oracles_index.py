@@ -1,4 +1,4 @@
-"""What the rows of core/op/formula/composites_index.go that read and write through indices, or sort, should answer, in NumPy: a part of oracles.py,
+"""What the rows of core/op/formula/composites_index.go that read and write through indices, or sort, and some others, should answer, in NumPy: a part of oracles.py,
 which says what each entry means."""
 
 from __future__ import annotations
@@ -82,6 +82,17 @@ def multigammaln(x: Any, p: int = 1) -> Any:
     return sum(np.vectorize(math.lgamma)(x - i / 2) for i in range(p)) + p * (p - 1) / 4 * math.log(math.pi)
 
 
+def alpha_dropped(x: Any, u: Any, p: float = 0.5) -> Any:
+    limit = -1.0507009873554805 * 1.6732632423543772
+    a = (1 - p + p * (1 - p) * limit**2) ** -0.5
+    return a * np.where(u >= p, x, limit) - a * p * limit
+
+
+def gumbel(x: Any, u: Any, temperature: float = 1.0, axis: int = -1) -> Any:
+    e = np.exp((x - np.log(-np.log(u))) / temperature)
+    return e / e.sum(axis, keepdims=True)
+
+
 def most_frequent(x: Any, axis: int = -1) -> Any:
     def last(line: Any) -> int:
         values, counts = np.unique(line, return_counts=True)
@@ -130,4 +141,14 @@ ORACLES: dict[str, tuple[Any, ...]] = {
         lambda x, count=1, shards=1, shard=0, other=-1: np.where(x // -(-count // shards) == shard, x % -(-count // shards), other),
         lambda: [rng.integers(0, 20, (5, 1))], [[20, 3, 1], [20, 2, 0, 7]], (0,), "int64",
     ),
+    "dropout": (
+        lambda x, u, p=0.5, up=True: np.where(u >= p, x / (1 - p) if up else x, 0), lambda: [floats(3, 4), rng.random((3, 4))],
+        [[], [0.3], [0.3, False]], (1,),
+    ),
+    "dropout/channels": (
+        lambda x, u, p=0.5, up=True: np.where(u >= p, x / (1 - p), 0), lambda: [floats(3, 4, 2), rng.random((3, 4, 1))], [[]], (1,),
+    ),
+    "alpha_dropout": (alpha_dropped, lambda: [floats(3, 4), rng.random((3, 4))], [[], [0.2]], (1,)),
+    "gumbel_softmax": (gumbel, lambda: [floats(3, 4), rng.uniform(0.1, 0.9, (3, 4))], [[], [0.5, 0]], (1,)),
+    "rrelu": (lambda x, s: np.where(x < 0, x * s, x), lambda: [floats(3, 4), rng.random((3, 4))], [[]]),
 }  # fmt: skip

@@ -100,6 +100,10 @@ func describedCompositesMath() []Description {
 	}
 	list = append(list, []Description{
 		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added, likewise", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element."},
+		{Name: "dropout", Attrs: []string{"the probability", "whether what is kept is divided by 1 - p"}, Doc: "x with 0 where random numbers from 0 to 1 are below p."},
+		{Name: "alpha_dropout", Attrs: []string{"the probability"}, Doc: "x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay."},
+		{Name: "gumbel_softmax", Attrs: []string{"the divisor", "the axis"}, Doc: "softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1."},
+		{Name: "rrelu", Doc: "x where it is not below 0, x * slopes elsewhere, with random slopes."},
 		{Name: "multigammaln", Attrs: []string{"the dimension, from 1"}, Doc: "The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi)."},
 		{Name: "shard_index", Attrs: []string{"the number of indices, of which each shard has the same share, rounded up", "the number of shards", "which shard", "for indices of other shards"}, Doc: "Indices counted from the start of their shard."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
