@@ -167,7 +167,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "masked_scatter": ({"assign"}, set(), "without elements there is nothing to choose between"),
     "shard_index": ({"max"}, set(), "a check of elements"),
     "vecdot": ({"sum", "multiply_expression"}, set(), "y may be a number, which does not widen halves"),
-    "dropout": ({"assign"}, {"working(x) * (1 - p)"}, "what is no training draws no numbers"),
+    "dropout": ({"assign"}, {"working(x) * (1 - p)", "1 - p"}, "what is no training draws no numbers"),
     "gumbel_softmax": (
         {"argmax", "equal", "subtract"},
         {"_operators.subtract(soft, soft.detach()) + chosen"},
