@@ -838,4 +838,7 @@
 /* x where it is not below 0, x * slopes elsewhere, with random slopes. */
 #define PMPS_OP_RRELU 499u
 
+/* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
+#define PMPS_OP_HSIGMOID_LOSS 500u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1535,6 +1535,11 @@ inline Tensor rrelu(const Operand& x, const Operand& slopes) {
   return detail::Call(PMPS_OP_RRELU).with(x).with(slopes).one();
 }
 
+/* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
+inline Tensor hsigmoid_loss(const Operand& input, const Operand& label, const Operand& weight, const Operand& bias = {}, const Operand& path_table = {}, const Operand& path_code = {}, std::int64_t num_classes = 2) {
+  return detail::Call(PMPS_OP_HSIGMOID_LOSS).with(input).with(label).with(weight).with(bias).with(path_table).with(path_code).give("num_classes", num_classes).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

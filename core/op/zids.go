@@ -282,6 +282,7 @@ const (
 	IDAlphaDropout                 ID = 497
 	IDGumbelSoftmax                ID = 498
 	IDRrelu                        ID = 499
+	IDHsigmoidLoss                 ID = 500
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -660,4 +661,5 @@ const (
 	AlphaDropoutP                         = 0
 	GumbelSoftmaxTemperature              = 0
 	GumbelSoftmaxAxis                     = 1
+	HsigmoidLossNumClasses                = 0
 )

@@ -93,6 +93,21 @@ def gumbel(x: Any, u: Any, temperature: float = 1.0, axis: int = -1) -> Any:
     return e / e.sum(axis, keepdims=True)
 
 
+def tree_loss(x: Any, y: Any, w: Any, b: Any, table: Any, code: Any, classes: int = 2) -> Any:
+    found = np.zeros((len(x), 1))
+    longest = (2 * classes - 1).bit_length() - 1 if table is None else table.shape[1]
+    for i, label in enumerate(y.ravel()):
+        nodes = [] if table is None else [(n, c) for n, c in zip(table[i], code[i]) if n >= 0]
+        at = label + classes
+        while table is None and at > 1:
+            nodes, at = [*nodes, (at // 2 - 1, at % 2)], at // 2
+        scores = [np.clip(x[i] @ w[n] + (0 if b is None else b.ravel()[n]), -40, 40) for n, _ in nodes]
+        found[i] = sum(np.log1p(np.exp(s)) - c * s for s, (_, c) in zip(scores, nodes)) + (
+            longest - len(nodes)
+        ) * np.log(2)
+    return found
+
+
 def most_frequent(x: Any, axis: int = -1) -> Any:
     def last(line: Any) -> int:
         values, counts = np.unique(line, return_counts=True)
@@ -151,4 +166,10 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "alpha_dropout": (alpha_dropped, lambda: [floats(3, 4), rng.random((3, 4))], [[], [0.2]], (1,)),
     "gumbel_softmax": (gumbel, lambda: [floats(3, 4), rng.uniform(0.1, 0.9, (3, 4))], [[], [0.5, 0]], (1,)),
     "rrelu": (lambda x, s: np.where(x < 0, x * s, x), lambda: [floats(3, 4), rng.random((3, 4))], [[]]),
+    "hsigmoid_loss": (tree_loss, lambda: [floats(3, 4), rng.integers(0, 5, (3, 1)), floats(4, 4), floats(4), None, None], [[5]], (1,)),
+    "hsigmoid_loss/paths": (
+        tree_loss,
+        lambda: [floats(2, 4), rng.integers(0, 5, 2), floats(6, 4), None, np.array([[0, 2, 5], [1, 3, -1]]), rng.integers(0, 2, (2, 3))],
+        [[]], (1, 4, 5),
+    ),
 }  # fmt: skip

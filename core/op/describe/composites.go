@@ -29,6 +29,7 @@ func describedCompositesLoss() []Description {
 		{Name: "npair_loss", Attrs: []string{"the weight of the mean squares"}, Doc: "The cross entropy of softmax(anchor @ positive.T) and of which labels are equal, and l2_reg / 4 times the mean sums of squares."},
 		{Name: "multi_margin_loss", Attrs: []string{"the power of each term", "how far the label's score should be above the others", reductionDoc}, Doc: "The mean over all other classes c of weight[label] * max(margin - input[label] + input[c], 0)**p, reduced."},
 		{Name: "multi_label_margin_loss", Attrs: []string{reductionDoc}, Doc: "sum(max(1 - input[y] + input[c], 0)) / classes over the labels y of a row, which end before its first -1, and all classes c that are none, reduced."},
+		{Name: "hsigmoid_loss", Attrs: []string{"the number of classes of a complete tree, from 2"}, Doc: "The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree."},
 		{Name: "nll_loss", Attrs: []string{"the label whose loss and weight are 0", "'mean', which is divided by the sum of the weights, 'sum' or 'none'"}, Doc: "-weight[label] * input[label] along axis 1, reduced."},
 	}
 	for i := range list {

@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -38,6 +39,7 @@ import (
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
 //	counted(n)               the whole numbers from 0 to n - 1
+//	bit_length(n)            how many bits a number from 0 has
 //	power_of(x, n)           square matrices to the power of n; see powers.go
 //	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
@@ -79,11 +81,14 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"wide": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
 	},
-	"zipped":      zipSizes,
-	"along":       broadcastAlong,
-	"among":       amongFew,
-	"is_few":      isFew,
-	"quantiles":   quantilesOf,
+	"zipped":    zipSizes,
+	"along":     broadcastAlong,
+	"among":     amongFew,
+	"is_few":    isFew,
+	"quantiles": quantilesOf,
+	"bit_length": func(_ *evaluation, args []quantity) quantity {
+		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
+	},
 	"bits":        bitsOf,
 	"class_of":    classOf,
 	"coordinates": coordinates,
