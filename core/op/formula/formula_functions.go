@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ import (
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
+//	counted(n)               the whole numbers from 0 to n - 1
+//	bit_length(n)            how many bits a number from 0 has
+//	power_of(x, n)           square matrices to the power of n; see powers.go
 //	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
@@ -134,6 +138,11 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"regions":         alignRegions,
 	"summed_products": einsum,
 	"deformed":        deformConv,
+	"bit_length": func(_ *evaluation, args []quantity) quantity {
+		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
+	},
+	"counted":  func(e *evaluation, args []quantity) quantity { return quantity{v: e.Range(args[0].value.I)} },
+	"power_of": powerOf,
 	"whole": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},
