@@ -919,4 +919,19 @@
 /* 1 at the first of the largest elements along an axis, 0 elsewhere. */
 #define PMPS_OP_HARDMAX 544u
 
+/* round(x / scale) + zero, between two integers. */
+#define PMPS_OP_QUANTIZE_LINEAR 545u
+
+/* quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too. */
+#define PMPS_OP_DYNAMIC_QUANTIZE_LINEAR 546u
+
+/* A recurrent layer as ONNX defines it, over products x [steps, batch, gates * hidden] of the inputs with their weights: all states, and the last ones. weight may be of 8 bits, with a scale and a zero point. */
+#define PMPS_OP_RECURRENT 547u
+
+/* The largest, the sum or the mean of windows of images [n, c, size...], of which a caller says how many there are: with gaps between their elements, beyond the end, or of integers. */
+#define PMPS_OP_WINDOW_POOL 548u
+
+/* Where window_pool finds the first of the largest elements, counted within each image and channel. */
+#define PMPS_OP_WINDOW_POOL_PLACES 549u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1670,6 +1670,31 @@ inline Tensor hardmax(const Operand& x, std::int64_t axis = -1) {
   return detail::Call(PMPS_OP_HARDMAX).with(x).give("axis", axis).one();
 }
 
+/* round(x / scale) + zero, between two integers. */
+inline Tensor quantize_linear(const Operand& x, const Operand& scale, const Operand& zero = {}, double low = 0, double high = 255, std::optional<pmps_dtype> dtype = {}) {
+  return detail::Call(PMPS_OP_QUANTIZE_LINEAR).with(x).with(scale).with(zero).give("low", low).give("high", high).give("dtype", dtype).one();
+}
+
+/* quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too. */
+inline std::vector<Tensor> dynamic_quantize_linear(const Operand& x, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_DYNAMIC_QUANTIZE_LINEAR).with(x).all(most);
+}
+
+/* A recurrent layer as ONNX defines it, over products x [steps, batch, gates * hidden] of the inputs with their weights: all states, and the last ones. weight may be of 8 bits, with a scale and a zero point. */
+inline std::vector<Tensor> recurrent(const Operand& x, const Operand& weight, const Operand& h, const Operand& cell = {}, const Operand& bias = {}, const Operand& peephole = {}, const Operand& lengths = {}, const Operand& weight_scale = {}, const Operand& weight_zero = {}, std::string_view kind = "lstm", std::string_view activations = "sigmoid,tanh,tanh", const std::vector<double>& alpha = {}, const std::vector<double>& beta = {}, double clip = 0, bool linear = false, bool coupled = false, bool reverse = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RECURRENT).with(x).with(weight).with(h).with(cell).with(bias).with(peephole).with(lengths).with(weight_scale).with(weight_zero).give("kind", kind).give("activations", activations).give("alpha", alpha).give("beta", beta).give("clip", clip).give("linear", linear).give("coupled", coupled).give("reverse", reverse).all(most);
+}
+
+/* The largest, the sum or the mean of windows of images [n, c, size...], of which a caller says how many there are: with gaps between their elements, beyond the end, or of integers. */
+inline Tensor window_pool(const Operand& x, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, Axes windows = {}, std::string_view mode = "max", bool exclusive = true) {
+  return detail::Call(PMPS_OP_WINDOW_POOL).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).give("mode", mode).give("exclusive", exclusive).one();
+}
+
+/* Where window_pool finds the first of the largest elements, counted within each image and channel. */
+inline Tensor window_pool_places(const Operand& x, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, Axes windows = {}) {
+  return detail::Call(PMPS_OP_WINDOW_POOL_PLACES).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -309,6 +309,11 @@ const (
 	IDStandardize                  ID = 542
 	IDShrink                       ID = 543
 	IDHardmax                      ID = 544
+	IDQuantizeLinear               ID = 545
+	IDDynamicQuantizeLinear        ID = 546
+	IDRecurrent                    ID = 547
+	IDWindowPool                   ID = 548
+	IDWindowPoolPlaces             ID = 549
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -784,4 +789,27 @@ const (
 	ShrinkThreshold                       = 0
 	ShrinkBias                            = 1
 	HardmaxAxis                           = 0
+	QuantizeLinearLow                     = 0
+	QuantizeLinearHigh                    = 1
+	QuantizeLinearDtype                   = 2
+	RecurrentKind                         = 0
+	RecurrentActivations                  = 1
+	RecurrentAlpha                        = 2
+	RecurrentBeta                         = 3
+	RecurrentClip                         = 4
+	RecurrentLinear                       = 5
+	RecurrentCoupled                      = 6
+	RecurrentReverse                      = 7
+	WindowPoolKernelSize                  = 0
+	WindowPoolStride                      = 1
+	WindowPoolPadding                     = 2
+	WindowPoolDilation                    = 3
+	WindowPoolWindows                     = 4
+	WindowPoolMode                        = 5
+	WindowPoolExclusive                   = 6
+	WindowPoolPlacesKernelSize            = 0
+	WindowPoolPlacesStride                = 1
+	WindowPoolPlacesPadding               = 2
+	WindowPoolPlacesDilation              = 3
+	WindowPoolPlacesWindows               = 4
 )

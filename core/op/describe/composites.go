@@ -110,6 +110,8 @@ func describedCompositesMath() []Description {
 		{Name: "rrelu", Doc: "x where it is not below 0, x * slopes elsewhere, with random slopes."},
 		{Name: "multigammaln", Attrs: []string{"the dimension, from 1"}, Doc: "The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi)."},
 		{Name: "shard_index", Attrs: []string{"the number of indices, of which each shard has the same share, rounded up", "the number of shards", "which shard", "for indices of other shards"}, Doc: "Indices counted from the start of their shard."},
+		{Name: "quantize_linear", Attrs: []string{"the least integer", "the largest integer", "of the integers; without it they are floats"}, Doc: "round(x / scale) + zero, between two integers."},
+		{Name: "dynamic_quantize_linear", Doc: "quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {

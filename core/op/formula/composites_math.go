@@ -178,4 +178,23 @@ var mathFormulas = []composite{
 			n = number(input, -(-index_num // nshards))
 			where(input // n == weak(shard_id), remainder(input, n), number(input, ignore_value))`,
 	},
+	{
+		// Halves are rounded to the even integer; a sum with a zero point of 16 bits may be none of a half.
+		id: 545, kind: op.Composed, narrow: true, python: op.Python{Internal: true},
+		formula: `quantize_linear(x, scale, zero?, low=0.0, high=255.0, dtype=dtype) =
+			steps = wide(round(x / scale))
+			kept = clip(given(zero) ? steps + like(zero, steps) : steps, low, high)
+			given(dtype) ? cast(kept, dtype=dtype) : kept`,
+	},
+	{
+		// Of zeros alone the scale is 1, as in onnxruntime: nothing can be divided by 0.
+		id: 546, kind: op.Composed, narrow: true, python: op.Python{Internal: true}, onnx: "DynamicQuantizeLinear-11",
+		formula: `dynamic_quantize_linear(x) -> out, scale, zero =
+			low = numel(x) == 0 ? number(x, 0.0) : minimum(min(x), 0)
+			high = numel(x) == 0 ? number(x, 0.0) : maximum(max(x), 0)
+			width = high - low
+			scale = where(width == 0, number(x, 1.0), width / 255)
+			zero = octets(round(clip(-low / scale, 0, 255)))
+			[octets(quantize_linear(x, scale, zero)), scale, zero]`,
+	},
 }

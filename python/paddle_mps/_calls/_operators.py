@@ -341,3 +341,8 @@ masked_attention_scores = operator(541, "masked_attention_scores", "query key va
 standardize = operator(542, "standardize", "x", "axis:ints epsilon:float centered:bool", result="many")
 shrink = operator(543, "shrink", "x", "threshold:float bias:float")
 hardmax = operator(544, "hardmax", "x", "axis:int")
+quantize_linear = operator(545, "quantize_linear", "x scale zero=", "low:float high:float dtype:dtype")
+dynamic_quantize_linear = operator(546, "dynamic_quantize_linear", "x", "", result="many")
+recurrent = operator(547, "recurrent", "x weight h cell= bias= peephole= lengths= weight_scale= weight_zero=", "kind:string activations:string alpha:floats beta:floats clip:float linear:bool coupled:bool reverse:bool", result="many")
+window_pool = operator(548, "window_pool", "x", "kernel_size:ints stride:ints padding:ints dilation:ints windows:ints mode:string exclusive:bool")
+window_pool_places = operator(549, "window_pool_places", "x", "kernel_size:ints stride:ints padding:ints dilation:ints windows:ints")
