@@ -769,6 +769,24 @@
 /* Frames [n * seg_num, channels, height, width] with the first channels of the frame before and the next channels of the frame behind; 0 where there is none. */
 #define PMPS_OP_TEMPORAL_SHIFT 430u
 
+/* Matrices over two axes of the result, with the last axis of x on a diagonal. */
+#define PMPS_OP_DIAG_EMBED 431u
+
+/* x with y on the diagonals of the matrices over two axes. */
+#define PMPS_OP_DIAGONAL_SCATTER 432u
+
+/* x with value, which broadcasts, where slice reads. */
+#define PMPS_OP_SLICE_SCATTER 433u
+
+/* x with values in the place of one index of an axis. */
+#define PMPS_OP_SELECT_SCATTER 434u
+
+/* A matrix of zeros with ones on a diagonal. */
+#define PMPS_OP_EYE 435u
+
+/* A matrix of zeros with matrices along its diagonal; vectors are rows. */
+#define PMPS_OP_BLOCK_DIAG 436u
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 #define PMPS_OP_PIXEL_SHUFFLE 450u
 
@@ -828,6 +846,33 @@
 
 /* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
 #define PMPS_OP_MODE 491u
+
+/* The sums of x * y along an axis. */
+#define PMPS_OP_VECDOT 492u
+
+/* The square matrices x to the power of n, by repeated squares. */
+#define PMPS_OP_MATRIX_POWER 493u
+
+/* The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi). */
+#define PMPS_OP_MULTIGAMMALN 494u
+
+/* Indices counted from the start of their shard. */
+#define PMPS_OP_SHARD_INDEX 495u
+
+/* x with 0 where random numbers from 0 to 1 are below p. */
+#define PMPS_OP_DROPOUT 496u
+
+/* x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay. */
+#define PMPS_OP_ALPHA_DROPOUT 497u
+
+/* softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1. */
+#define PMPS_OP_GUMBEL_SOFTMAX 498u
+
+/* x where it is not below 0, x * slopes elsewhere, with random slopes. */
+#define PMPS_OP_RRELU 499u
+
+/* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
+#define PMPS_OP_HSIGMOID_LOSS 500u
 
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 #define PMPS_OP_ADAM_STEP 530u

@@ -1420,6 +1420,36 @@ inline Tensor temporal_shift(const Operand& x, std::int64_t seg_num = 1, double 
   return detail::Call(PMPS_OP_TEMPORAL_SHIFT).with(x).give("seg_num", seg_num).give("shift_ratio", shift_ratio).give("channels_last", channels_last).one();
 }
 
+/* Matrices over two axes of the result, with the last axis of x on a diagonal. */
+inline Tensor diag_embed(const Operand& x, std::int64_t offset = 0, std::int64_t axis1 = -2, std::int64_t axis2 = -1, Number padding_value = 0) {
+  return detail::Call(PMPS_OP_DIAG_EMBED).with(x).give("offset", offset).give("axis1", axis1).give("axis2", axis2).give("padding_value", padding_value).one();
+}
+
+/* x with y on the diagonals of the matrices over two axes. */
+inline Tensor diagonal_scatter(const Operand& x, const Operand& y, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1) {
+  return detail::Call(PMPS_OP_DIAGONAL_SCATTER).with(x).with(y).give("offset", offset).give("axis1", axis1).give("axis2", axis2).one();
+}
+
+/* x with value, which broadcasts, where slice reads. */
+inline Tensor slice_scatter(const Operand& x, const Operand& value, Axes axes, Axes starts, Axes ends, Axes steps = {}) {
+  return detail::Call(PMPS_OP_SLICE_SCATTER).with(x).with(value).give("axes", axes.values()).give("starts", starts.values()).give("ends", ends.values()).give("steps", steps).one();
+}
+
+/* x with values in the place of one index of an axis. */
+inline Tensor select_scatter(const Operand& x, const Operand& values, std::int64_t axis, std::int64_t index) {
+  return detail::Call(PMPS_OP_SELECT_SCATTER).with(x).with(values).give("axis", axis).give("index", index).one();
+}
+
+/* A matrix of zeros with ones on a diagonal. */
+inline Tensor eye(Place place, std::int64_t num_rows, std::optional<std::int64_t> num_columns, std::int64_t offset, pmps_dtype dtype) {
+  return detail::Call(PMPS_OP_EYE).give("num_rows", num_rows).give("num_columns", num_columns).give("offset", offset).give("dtype", dtype).on(place);
+}
+
+/* A matrix of zeros with matrices along its diagonal; vectors are rows. */
+inline Tensor block_diag(const Tensors& x) {
+  return detail::Call(PMPS_OP_BLOCK_DIAG).with(x).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();
@@ -1518,6 +1548,51 @@ inline Tensor isin(const Operand& x, const Operand& test_x, bool invert = false)
 /* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
 inline std::vector<Tensor> mode(const Operand& x, std::int64_t axis = -1, std::size_t most = 64) {
   return detail::Call(PMPS_OP_MODE).with(x).give("axis", axis).all(most);
+}
+
+/* The sums of x * y along an axis. */
+inline Tensor vecdot(const Operand& x, const Operand& y, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_VECDOT).with(x).with(y).give("axis", axis).one();
+}
+
+/* The square matrices x to the power of n, by repeated squares. */
+inline Tensor matrix_power(const Operand& x, std::int64_t n = 1) {
+  return detail::Call(PMPS_OP_MATRIX_POWER).with(x).give("n", n).one();
+}
+
+/* The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi). */
+inline Tensor multigammaln(const Operand& x, std::int64_t p = 1) {
+  return detail::Call(PMPS_OP_MULTIGAMMALN).with(x).give("p", p).one();
+}
+
+/* Indices counted from the start of their shard. */
+inline Tensor shard_index(const Operand& input, std::int64_t index_num = 1, std::int64_t nshards = 1, std::int64_t shard_id = 0, std::int64_t ignore_value = -1) {
+  return detail::Call(PMPS_OP_SHARD_INDEX).with(input).give("index_num", index_num).give("nshards", nshards).give("shard_id", shard_id).give("ignore_value", ignore_value).one();
+}
+
+/* x with 0 where random numbers from 0 to 1 are below p. */
+inline Tensor dropout(const Operand& x, const Operand& numbers, double p = 0.5, bool upscale = true) {
+  return detail::Call(PMPS_OP_DROPOUT).with(x).with(numbers).give("p", p).give("upscale", upscale).one();
+}
+
+/* x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay. */
+inline Tensor alpha_dropout(const Operand& x, const Operand& numbers, double p = 0.5) {
+  return detail::Call(PMPS_OP_ALPHA_DROPOUT).with(x).with(numbers).give("p", p).one();
+}
+
+/* softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1. */
+inline Tensor gumbel_softmax(const Operand& x, const Operand& numbers, double temperature = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_GUMBEL_SOFTMAX).with(x).with(numbers).give("temperature", temperature).give("axis", axis).one();
+}
+
+/* x where it is not below 0, x * slopes elsewhere, with random slopes. */
+inline Tensor rrelu(const Operand& x, const Operand& slopes) {
+  return detail::Call(PMPS_OP_RRELU).with(x).with(slopes).one();
+}
+
+/* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
+inline Tensor hsigmoid_loss(const Operand& input, const Operand& label, const Operand& weight, const Operand& bias = {}, const Operand& path_table = {}, const Operand& path_code = {}, std::int64_t num_classes = 2) {
+  return detail::Call(PMPS_OP_HSIGMOID_LOSS).with(input).with(label).with(weight).with(bias).with(path_table).with(path_code).give("num_classes", num_classes).one();
 }
 
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */

@@ -137,8 +137,8 @@ var ledger = map[string]string{
 	"results whose number of elements is counted":                                             `Compress NonMaxSuppression Unique`,
 	"two results of two rows":                                                                 `SoftmaxCrossEntropyLoss`,
 	"indices that count from the end, or from the last of equals":                             `ArgMax ArgMin OneHot Slice ai.onnx.ml:ArrayFeatureExtractor`,
-	"the value is an attribute of the row, and may be known after the file is read alone":     `CenterCropPad Pad`,
+	"the value is an attribute of the row, and may be known after the file is read alone":     `Pad`,
 	"not a row yet": `
-		AveragePool BatchNormalization Bernoulli Clip Det Dropout EyeLike GlobalLpPool GroupNormalization LayerNormalization 		LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
+		AveragePool BatchNormalization Bernoulli Clip Det Dropout GlobalLpPool GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
 		SimplifiedLayerNormalization Swish com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,
 }

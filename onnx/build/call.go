@@ -387,12 +387,12 @@ func (c *Call) Flip(x *Value, axes ...int64) *Value {
 // Full is a tensor of one value, whose dimensions may follow from shapes of inputs. The value is an integer, a float
 // or a bool, and is cast.
 func (c *Call) Full(d dtype.DType, v op.Value, dims ...int64) *Value {
-	return c.created(op.IDFull, With(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d))
+	return c.Created(op.IDFull, With(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d))
 }
 
-// created is the result of a row without operands, which counts as a consequence of the shapes of inputs. Masks and
+// Created is the result of a row without operands, which counts as a consequence of the shapes of inputs. Masks and
 // grids are made this way: they are as large as the input, and another input has others.
-func (c *Call) created(id op.ID, at op.Attrs) *Value {
+func (c *Call) Created(id op.ID, at op.Attrs) *Value {
 	out, err := c.apply(op.ByID(id), at, nil, true)
 	c.Must(err)
 	return out[0]
@@ -471,7 +471,7 @@ func (c *Call) Steps(n int64, axis, rank int) *Value {
 		dims[i] = 1
 	}
 	dims[axis] = n
-	return c.Reshape(c.created(op.IDRange, With(op.RangeStart, 0, op.RangeStep, 1, op.RangeCount, n, op.RangeDtype, dtype.Int64)), dims...)
+	return c.Reshape(c.Created(op.IDRange, With(op.RangeStart, 0, op.RangeStep, 1, op.RangeCount, n, op.RangeDtype, dtype.Int64)), dims...)
 }
 
 // One is a list with one result.

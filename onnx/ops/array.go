@@ -204,8 +204,7 @@ func eyeLike(c *build.Call) []*build.Value {
 	if x.Rank() != 2 {
 		c.Wrong("the operand has %d dimensions; want 2", x.Rank())
 	}
-	diagonal := c.Sub(c.Steps(x.Dims()[1], 1, 2), c.Steps(x.Dims()[0], 0, 2))
-	return build.One(c.Cast(c.Binary(op.IDEqual, diagonal, build.Whole(c.Int("k", 0))), c.Elem("dtype", x.DType)))
+	return build.One(c.Created(op.IDEye, build.With(op.EyeNumRows, x.Dims()[0], op.EyeNumColumns, x.Dims()[1], op.EyeOffset, c.Int("k", 0), op.EyeDtype, c.Elem("dtype", x.DType))))
 }
 
 // normal draws from the normal distribution with the attributes mean and scale. The seed of the file is not used:
@@ -536,33 +535,35 @@ func paired(pads []int64) []int64 {
 	return pairs
 }
 
-// padded is x with two numbers of elements an axis, before and behind. fill is a number or a tensor of one element.
+// padded is padWith for a value that is a number or a tensor of one element, which may be known when the model runs.
 func padded(c *build.Call, x *build.Value, pairs []int64, mode string, fill *build.Value) *build.Value {
-	if len(pairs) == 0 || slices.Max(pairs) == 0 && slices.Min(pairs) == 0 {
-		return x
-	}
-	with := func(x *build.Value, v op.Value) *build.Value {
-		return c.Do(op.IDPad, build.With(op.PadPads, pairs, op.PadMode, mode, op.PadValue, v), x)
-	}
-	if fill.Number != nil {
-		return with(x, *fill.Number)
-	}
-	if fill.Data != nil {
+	switch {
+	case fill.Number != nil:
+		return padWith(c, x, pairs, mode, *fill.Number)
+	case fill.Data != nil:
 		known := c.Look(fill, "the value")
 		if whole, ok := known.Ints(); ok {
-			return with(x, build.Integer(whole[0]))
+			return padWith(c, x, pairs, mode, build.Integer(whole[0]))
 		}
-		return with(x, op.Value{Kind: op.Float, F: build.FloatsOf(known)[0]})
+		return padWith(c, x, pairs, mode, op.Value{Kind: op.Float, F: build.FloatsOf(known)[0]})
 	}
-	inside := with(c.Full(dtype.Bool, op.Value{Kind: op.Bool, I: 1}, x.Dims()...), op.Value{Kind: op.Bool})
-	return c.Where(inside, with(x, op.Value{Kind: op.Int}), c.Cast(fill, x.DType))
+	inside := padWith(c, c.Full(dtype.Bool, op.Value{Kind: op.Bool, I: 1}, x.Dims()...), pairs, mode, op.Value{Kind: op.Bool})
+	return c.Where(inside, padWith(c, x, pairs, mode, build.Integer(0)), c.Cast(fill, x.DType))
 }
 
-// padAxis is padded for one axis and a number.
+// padWith is x with two numbers of elements an axis, before and behind.
+func padWith(c *build.Call, x *build.Value, pairs []int64, mode string, v op.Value) *build.Value {
+	if !slices.ContainsFunc(pairs, func(n int64) bool { return n != 0 }) {
+		return x
+	}
+	return c.Do(op.IDPad, build.With(op.PadPads, pairs, op.PadMode, mode, op.PadValue, v), x)
+}
+
+// padAxis is padWith for one axis.
 func padAxis(c *build.Call, x *build.Value, axis int, before, behind int64, fill op.Value) *build.Value {
 	pairs := make([]int64, 2*x.Rank())
 	pairs[2*axis], pairs[2*axis+1] = before, behind
-	return padded(c, x, pairs, "constant", build.NumberOf(fill))
+	return padWith(c, x, pairs, "constant", fill)
 }
 
 // centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end. Where a size is cut, the first
@@ -586,7 +587,7 @@ func centerCropPad(c *build.Call) []*build.Value {
 		before := (want[i] - n) / 2 // which division rounds towards 0
 		pairs[2*a], pairs[2*a+1] = before, max(want[i], 0)-n-before
 	}
-	return build.One(padded(c, x, pairs, "constant", build.Num(0)))
+	return build.One(padWith(c, x, pairs, "constant", build.Integer(0)))
 }
 
 // depthToSpace moves channels into blocks of pixels. In mode DCR the place in the block is the slower part of the

@@ -234,7 +234,7 @@ func convTranspose(c *build.Call) []*build.Value {
 	for i, n := range crop {
 		pairs[2*i+5] = n
 	}
-	return build.One(channelBias(c, padded(c, y, pairs, "constant", build.Num(0)), 2))
+	return build.One(channelBias(c, padWith(c, y, pairs, "constant", build.Integer(0)), 2))
 }
 
 // fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it

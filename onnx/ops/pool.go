@@ -173,5 +173,5 @@ func maxUnpool(c *build.Call) []*build.Value {
 	for i, n := range want {
 		pairs[2*i+1] = n - least[i]
 	}
-	return build.One(padded(c, y, pairs, "constant", build.Num(0)))
+	return build.One(padWith(c, y, pairs, "constant", build.Integer(0)))
 }

@@ -61,6 +61,20 @@ func describedArray() []Description {
 			{{OperandShapes, [][]int{{2, 7, 8, 3}}}, {"kernel_size", []int{3, 2}}, {"stride", []int{2, 3}}, {"padding", []int{1, 1, 0, 2}}},
 			{{OperandShapes, [][]int{{2, 3, 4, 5, 5}}}, {"kernel_size", []int{2, 3, 1}}, {"stride", []int{1, 2, 3}}, {"padding", []int{0, 1, 1, 1, 0, 2}}},
 		}},
+		{Name: "diag_embed", NumPy: "embedded(x, offset, axis1, axis2, padding_value)", Doc: "Matrices over two axes of the result, with the last axis of x on a diagonal.", Settings: []Setting{
+			{{"offset", 0}}, {{"offset", 2}, {"axis1", 0}, {"axis2", 1}}, {{"offset", -1}, {"axis1", -1}, {"axis2", 0}, {"padding_value", 1}},
+		}},
+		{Name: "diagonal_scatter", NumPy: "on_diagonal(x, y, offset, axis1, axis2)", Doc: "x with y on the diagonals of the matrices over two axes.", Settings: []Setting{
+			{{OperandShapes, [][]int{{4, 3}, {3}}}}, {{OperandShapes, [][]int{{4, 3, 5}, {3, 3}}}, {"offset", 1}, {"axis1", -1}, {"axis2", 0}}, {{OperandShapes, [][]int{{4, 300}, {2}}}, {"offset", -2}},
+		}},
+		{Name: "slice_scatter", NumPy: "in_slice(x, value, axes, starts, ends, steps)", Doc: "x with value, which broadcasts, where slice reads.", Settings: []Setting{
+			{{OperandShapes, [][]int{{5, 6}, {2, 1}}}, {"axes", []int{0, -1}}, {"starts", []int{1, 4}}, {"ends", []int{4, -99}}, {"steps", []int{2, -2}}},
+			{{OperandShapes, [][]int{{5, 300}, {}}}, {"axes", []int{1}}, {"starts", []int{-3}}, {"ends", []int{400}}},
+		}},
+		{Name: "select_scatter", NumPy: "at_index(x, values, given['axis'], index)", Doc: "x with values in the place of one index of an axis.", Settings: []Setting{
+			{{OperandShapes, [][]int{{5, 6}, {6}}}, {"index", -2}}, {{OperandShapes, [][]int{{2, 3, 70}, {2, 70}}}, {"axis", -2}, {"index", 2}},
+		}},
+		{Name: "block_diag", NumPy: "blocks(x)", Doc: "A matrix of zeros with matrices along its diagonal; vectors are rows."},
 		{Name: "flip", NumPy: "np.flip(x, axis)", Doc: "x with some axes in reverse order.", Settings: []Setting{{{"axis", []int{0}}}, {{"axis", []int{0, -1}}}}},
 		{Name: "gather", NumPy: "np.take(x, index, axis)", Doc: "The slices x[index[i]] along an axis; index is 0-d or 1-d, int32 or int64.", Settings: firstAndLast},
 		{Name: "index", Doc: "out[b..., r...] = x[i0[b], i1[b], ..., r...]: the k index tensors, broadcast to b, count along the first k axes of x.", Elsewhere: "tests/python/test_indexing.py"},
@@ -71,6 +85,7 @@ func describedArray() []Description {
 		{Name: "nonzero", NumPy: "np.argwhere(x)", Doc: "Indices of the elements that are not zero, one row each in row-major order: shape [count, rank]."},
 		{Name: "nms", Doc: "The boxes [batch, n, 4] that non-maximum suppression chooses by scores [batch, class, n], best first: their numbers [batch, class, max_output_size or n], then -1.", Elsewhere: "tests/python/test_nms.py"},
 		{Name: "full", NumPy: "np.full(shape, fill_value)", Doc: "A tensor of one value.", Settings: []Setting{{{"shape", []int{3, 4}}, {"fill_value", 2}}, {{"shape", []int{0, 2}}, {"fill_value", 1}}, {{"shape", []int{}}, {"fill_value", 1}}, {{"shape", []int{70001}}, {"fill_value", 3}}}},
+		{Name: "eye", NumPy: "np.eye(num_rows, given['num_columns'], offset)", Doc: "A matrix of zeros with ones on a diagonal.", Settings: []Setting{{{"num_rows", 5}}, {{"num_rows", 3}, {"num_columns", 70}, {"offset", 2}}, {{"num_rows", 4}, {"num_columns", 2}, {"offset", -1}}, {{"num_rows", 0}, {"num_columns", 3}}}},
 		{Name: "range", Doc: "start + i * step, computed in int64 or float64.", Elsewhere: "tests/python/golden/creation.txt"},
 		{Name: "number_line", Doc: "The numbers of a list, cast from float64.", Elsewhere: "tests/python/test_images.py"},
 		{Name: "linspace", NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.", Settings: []Setting{{{"start", 0.0}, {"stop", 10.0}, {"count", 5}}, {{"start", 4.0}, {"stop", 0.0}, {"count", 9}}, {{"start", 1.0}, {"stop", 3.0}, {"count", 1}}}},

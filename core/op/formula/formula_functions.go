@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ import (
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
+//	counted(n)               the whole numbers from 0 to n - 1
+//	bit_length(n)            how many bits a number from 0 has
+//	power_of(x, n)           square matrices to the power of n; see powers.go
 //	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
@@ -141,6 +145,11 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"regions":         alignRegions,
 	"summed_products": einsum,
 	"deformed":        deformConv,
+	"bit_length": func(_ *evaluation, args []quantity) quantity {
+		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
+	},
+	"counted":  func(e *evaluation, args []quantity) quantity { return quantity{v: e.Range(args[0].value.I)} },
+	"power_of": powerOf,
 	"octets": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, dtype.Uint8)}
 	},
@@ -242,29 +251,17 @@ func diagonalOf(e *evaluation, args []quantity) quantity {
 	if first == second {
 		return e.refuse("the axes are both %d; want two different ones", first)
 	}
-	var order, lead []int64
-	for axis, d := range dimensions(&s) {
-		if axis != first && axis != second {
-			order, lead = append(order, int64(axis)), append(lead, d)
-		}
-	}
-	turned := permute(e.Calls, args[0].v, append(order, int64(first), int64(second)))
 	height, width := s.Dims[first], s.Dims[second]
-	above, below := max(args[1].value.I, 0), max(-max(args[1].value.I, -math.MaxInt64), 0)
-	elements, count := height*width, max(min(height-below, width-above), 0)
-	start, end, step := above+below*width, int64(math.MaxInt64), width+1
-	switch {
-	case shape.IsSymbol(height) || shape.IsSymbol(width): // types alone
-		elements, _ = e.NewSize()
-		start, step = 1, 1
-	case count == 0:
-		start, end = 0, 0
-	default:
-		end = start + (count-1)*step + 1
+	if !shape.IsSymbol(height) && !shape.IsSymbol(width) && s.Known() {
+		offset := min(args[1].value.I, math.MaxInt32)
+		return quantity{v: rows.Diagonal(e.Calls, args[0].v, max(offset, -math.MaxInt32), first, second)}
 	}
-	flat := e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(lead, elements)}}, turned)
-	list := func(n int64) op.Value { return op.Value{Kind: op.Ints, Ints: []int64{n}} }
-	return quantity{v: e.Do(op.IDSlice, op.Attrs{list(-1), list(start), list(end), list(step)}, flat)}
+	l := shape.Layout{Shape: s} // types alone
+	l.Remove(max(first, second))
+	l.Remove(min(first, second))
+	l.Append(0)
+	l.Dims[l.Rank-1], _ = e.NewSize()
+	return quantity{v: e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: dimensions(&l.Shape)}}, args[0].v)}
 }
 
 func bitsOf(e *evaluation, args []quantity) quantity {

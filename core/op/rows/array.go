@@ -14,6 +14,7 @@ var (
 	keepDim    = op.Attr{Name: "keepdim", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "keep reduced axes with one element"}
 	sumDType   = op.Attr{Name: "dtype", Type: op.DTypeAttr, Doc: "x is cast to it first; none for the rule of the operator"}
 	newShape   = op.Attr{Name: "shape", Type: op.IntsAttr, Needed: true, Sizes: op.AsDims, Doc: "dimensions of the result"}
+	aboveMain  = op.Attr{Name: "offset", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "how far the diagonal is above the main one; below it if negative"}
 	outDType   = op.Attr{Name: "dtype", Type: op.DTypeAttr, Needed: true, Doc: "dtype of the result"}
 	// byHand has a wrapper in _array.py or its like; internal ones are called by others only.
 	byHand   = op.Python{Method: true, ByHand: true}
@@ -245,6 +246,42 @@ var assembleRows = []op.Row{
 		Attrs: []op.Attr{kernelSize, strides, paddings, dilations},
 	},
 	{
+		ID: 431, Name: "diag_embed", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradDiagEmbed}, Accepts: moved, Infer: op.Rules{Same, embedded}, Lower: lowerDiagEmbed, Python: op.Python{Method: true, ByHand: true},
+		Attrs: []op.Attr{
+			aboveMain,
+			{Name: "axis1", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -2}, Doc: "the axis of the result that counts rows"},
+			{Name: "axis2", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}, Doc: "the axis of the result that counts columns"},
+			{Name: "padding_value", Type: op.ScalarAttr, Default: op.Value{Kind: op.Int}, Doc: "what stands beside the diagonals"},
+		},
+	},
+	{
+		ID: 432, Name: "diagonal_scatter", Kind: op.Assemble, In: []op.Input{{Name: "x"}, {Name: "y"}}, Grad: op.Grad{Rule: gradDiagonalScatter}, Accepts: moved, Infer: op.Rules{Same, onDiagonal}, Lower: lowerDiagonalScatter, Python: byHand,
+		Attrs: []op.Attr{
+			aboveMain,
+			{Name: "axis1", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis that counts rows"},
+			{Name: "axis2", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: 1}, Doc: "the axis that counts columns"},
+		},
+	},
+	{
+		ID: 433, Name: "slice_scatter", Kind: op.Assemble, In: []op.Input{{Name: "x"}, {Name: "value"}}, Grad: op.Grad{Rule: gradSliceScatter}, Accepts: moved, Infer: op.Rules{Same, inSlice}, Lower: lowerSliceScatter, Python: byHand,
+		Attrs: []op.Attr{
+			{Name: "axes", Type: op.IntsAttr, Needed: true, Doc: "as of slice"},
+			{Name: "starts", Type: op.IntsAttr, Needed: true, Sizes: op.AsStart, Doc: "as of slice"},
+			{Name: "ends", Type: op.IntsAttr, Needed: true, Sizes: op.AsEnd, Doc: "as of slice"},
+			{Name: "steps", Type: op.IntsAttr, Doc: "as of slice"},
+		},
+	},
+	{
+		ID: 434, Name: "select_scatter", Kind: op.Assemble, In: []op.Input{{Name: "x"}, {Name: "values"}}, Grad: op.Grad{Rule: gradSelectScatter}, Accepts: moved, Infer: op.Rules{Same, atIndex}, Lower: lowerSelectScatter, Python: byHand,
+		Attrs: []op.Attr{
+			{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis that index counts along"},
+			{Name: "index", Type: op.IntAttr, Needed: true, Doc: "which slice is replaced; below 0 from the end"},
+		},
+	},
+	{
+		ID: 436, Name: "block_diag", Kind: op.Assemble, In: []op.Input{{Name: "x", Variadic: true}}, Grad: op.Grad{Rule: gradBlockDiag}, Accepts: moved, Infer: op.Rules{joined, blocks}, Lower: lowerBlockDiag, Python: op.Python{ByHand: true},
+	},
+	{
 		ID: 163, Name: "flip", Kind: op.View, Fresh: true, In: x, Grad: op.Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntsAttr, Needed: true, Doc: "the axes that are reversed"}},
 	},
@@ -313,6 +350,14 @@ var createRows = []op.Row{
 		// What follows from sizes in ways that other rows do not say: indices and weights of resized images.
 		ID: 460, Name: "number_line", Kind: op.Create, Accepts: bitExact, Infer: op.Rules{toAttr, fromValues}, Python: internal,
 		Attrs: []op.Attr{{Name: "values", Type: op.FloatsAttr, Needed: true, Doc: "the elements"}, outDType},
+	},
+	{
+		ID: 435, Name: "eye", Kind: op.Create, Accepts: moved, Infer: op.Rules{toAttr, identity}, Lower: lowerEye, Python: op.Python{ByHand: true},
+		Attrs: []op.Attr{
+			{Name: "num_rows", Type: op.IntAttr, Needed: true, Sizes: op.AsDims, Doc: "number of rows"},
+			{Name: "num_columns", Type: op.IntAttr, Sizes: op.AsDims, Doc: "number of columns; none for num_rows"},
+			aboveMain, outDType,
+		},
 	},
 	{
 		ID: 202, Name: "linspace", Kind: op.Create, Accepts: anyNumber, Infer: op.Rules{toAttr, fromCount}, Python: op.Python{ByHand: true},

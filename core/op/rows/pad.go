@@ -66,8 +66,9 @@ func fill(e op.Emitter, to *op.Ref, v *op.Value) error {
 		if err != nil {
 			return err
 		}
-		made[0].Layout = made[0].BroadcastTo(&to.Shape)
-		return e.Copy(made[0], *to)
+		number := made[0] // which the step that makes it has too
+		number.Layout = number.BroadcastTo(&to.Shape)
+		return e.Copy(number, *to)
 	}
 	return e.Emit(&op.Step{Row: op.ByID(op.IDFull), Out: []op.Ref{*to}, Attrs: op.Attrs{
 		op.FullShape:     {Kind: op.Ints, Ints: append([]int64{}, to.Slice()...)},

@@ -12,11 +12,11 @@ from .._calls import _grad, _operators
 from .._calls._call import renamed
 from .._core._caller import axes_text, called
 from .._core._convert import MOST_PARTS, axis_of, index, listed, of_one_place, tensor, whole
-from .._core._errors import errors_of
+from .._core._errors import OutOfRangeError, errors_of
 from .._core._objects import Tensor, from_array, meta
 from ._array import concat, expand, flatten, flip, reshaped, spread, stack, tile, transpose, view
-from ._creation import filled, to_tensor, value_of
-from ._indexing import WHOLE, basic, fill
+from ._creation import to_tensor, value_of
+from ._indexing import WHOLE, basic
 
 if TYPE_CHECKING:
     from .._core._typing import Ints, ShapeLike
@@ -381,21 +381,11 @@ def block_diag(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
     Raises:
         ValueError: there is none, one has more than two axes, or their dtypes differ.
     """
-    rows = [0, 0]
     given = listed(gone_through(inputs), "block_diag", "inputs")
     if any(len(meta(x).shape) > 2 for x in given):
         raise ValueError("[block_diag] a tensor has more than 2 axes; want at most 2")
     alike("block_diag", given)
-    found = atleast_2d(*given)
-    blocks = found if isinstance(found, list) else [found]
-    shape = [sum(meta(b).shape[axis] for b in blocks) for axis in (0, 1)]
-    made = filled(tuple(shape), 0, meta(blocks[0]).dtype, meta(blocks[0]).place)
-    for block in blocks:
-        height, width = meta(block).shape
-        corner = [slice(start, start + size) for start, size in zip(rows, (height, width))]
-        fill(basic(made, corner), block)
-        rows = [rows[0] + height, rows[1] + width]
-    return made
+    return _operators.block_diag(given)
 
 
 def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
@@ -626,10 +616,12 @@ def slice_scatter(
     Raises:
         ValueError: an axis is out of range, or value does not broadcast.
     """
-    made = _operators.assign(tensor(x, "slice_scatter", "x"))
-    given = tensor(value, "slice_scatter", "value")
-    fill(strided_slice(made, axes, starts, ends, strides), given)
-    return made
+    given, rank = tensor(value, "slice_scatter", "value"), len(meta(tensor(x, "slice_scatter", "x")).shape)
+    shape = meta(given).shape
+    if len(shape) > rank and set(shape[: len(shape) - rank]) == {1}:
+        given = reshaped(given, list(shape[len(shape) - rank :]))
+    places = [whole(n, v) for n, v in (("axes", axes), ("starts", starts), ("ends", ends), ("strides", strides))]
+    return _operators.slice_scatter(x, given, *places)
 
 
 @renamed(input="x", src="values", dim="axis")
@@ -640,16 +632,15 @@ def select_scatter(x: Tensor, values: Tensor, axis: int, index: int, name: str |
         IndexError: the axis or the index is out of range.
         RuntimeError: values have another shape than that slice.
     """
-    made = _operators.assign(tensor(x, "select_scatter", "x"))
-    a = axis_of("select_scatter", axis, len(meta(made).shape), IndexError)
+    shape = meta(tensor(x, "select_scatter", "x")).shape
+    a = axis_of("select_scatter", axis, len(shape), IndexError)
     (index,) = whole("index", index)
-    target = at(made, a, index)
-    if meta(tensor(values, "select_scatter", "values")).shape != meta(target).shape:
-        raise RuntimeError(
-            f"[select_scatter] values have shape {list(meta(values).shape)}; want {list(meta(target).shape)}"
-        )
-    fill(target, values)
-    return made
+    n, wanted = shape[a], (*shape[:a], *shape[a + 1 :])
+    if not -n <= index < n:
+        raise OutOfRangeError(f"[select_scatter] index is {index}; want {-n} to {n - 1}")
+    if meta(tensor(values, "select_scatter", "values")).shape != wanted:
+        raise RuntimeError(f"[select_scatter] values have shape {list(meta(values).shape)}; want {list(wanted)}")
+    return _operators.select_scatter(x, values, a, index)
 
 
 def ravel(input: Tensor) -> Tensor:

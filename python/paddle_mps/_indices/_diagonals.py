@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from .._arrays._array import flatten
-from .._arrays._creation import arange, filled, fit, floating, refuse, requiring, room, to_tensor, value_of, where
+from .._arrays._array import flatten, reshaped
+from .._arrays._creation import filled, fit, floating, refuse, requiring, room, to_tensor, value_of, where
 from .._arrays._indexing import fill
-from .._calls import _complex, _grad, _operators, _tracing
+from .._calls import _complex, _grad, _operators
 from .._calls._call import into, renamed
 from .._calls._inplace import in_place
 from .._core import _dtype
@@ -55,12 +55,7 @@ def eye(
     rows = size_of("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else size_of("eye", "num_columns", num_columns)
     kind, on = fit(floating(dtype), place, device)
-    if _tracing.active():  # where sizes may be open, and the count and the strides of a diagonal are no sizes
-        down, across = (arange(n, dtype="int64", place=on) for n in (rows, columns))
-        return into(out, _operators.cast(_operators.equal(down.unsqueeze(1), across), kind))
-    made = filled((rows, columns), 0, kind, on)
-    fill(line(made, 0, 0, 1), 1)
-    return into(out, made)
+    return into(out, _operators.eye(on.word, rows, columns, 0, kind))
 
 
 def size_of(function: str, name: str, given: Any) -> int:
@@ -80,13 +75,18 @@ def line(x: Tensor, offset: int, first: int, second: int) -> Tensor:
     offset = index("offset", offset)
     x = _grad.compact(x)
     m = meta(x)
-    rows, columns = m.shape[first], m.shape[second]
-    count = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
+    count = length(m.shape, offset, first, second)
     start = offset * m.strides[second] if offset >= 0 else -offset * m.strides[first]
     rest = [a for a in range(len(m.shape)) if a not in (first, second)]
     shape = [*(m.shape[a] for a in rest), count]
     strides = [*(m.strides[a] for a in rest), m.strides[first] + m.strides[second]]
     return _operators.as_strided(x, shape, strides, start if 0 not in shape else 0)
+
+
+def length(shape: Sequence[int], offset: int, first: int, second: int) -> int:
+    """How many elements a diagonal over two axes has."""
+    rows, columns = shape[first], shape[second]
+    return max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
 
 
 def plane(function: str, rank: int, first: int, second: int) -> tuple[int, int]:
@@ -129,18 +129,23 @@ def diagonal_scatter(
     Raises:
         AssertionError: y has another shape than the diagonal.
     """
-    made = _operators.assign(tensor(x, "diagonal_scatter", "x"))
-    given = tensor(y, "diagonal_scatter", "y")
-    put_line("diagonal_scatter", made, lambda t: diagonal(t, offset, axis1, axis2), given)
-    return made
+    x = tensor(x, "diagonal_scatter", "x")
+    offset, first, second = of_diagonal("diagonal_scatter", x, y, offset, axis1, axis2)
+    return _operators.diagonal_scatter(x, y, offset, first, second)
 
 
-def put_line(function: str, x: Tensor, diagonal_of: Callable[[Tensor], Tensor], y: Tensor) -> None:
-    """Writes y onto a diagonal of x, whose shape it must have."""
-    wanted = meta(diagonal_of(x)).shape
-    if meta(y).shape != wanted:
-        raise AssertionError(f"[{function}] y has shape {list(meta(y).shape)}; want {list(wanted)}")
-    fill(diagonal_of(x), y)
+def of_diagonal(function: str, x: Tensor, y: Any, offset: Any, first: int, second: int) -> tuple[int, int, int]:
+    """Where a diagonal of x is, whose shape y must have.
+
+    Raises:
+        AssertionError: y has another one.
+    """
+    shape, offset = meta(x).shape, index("offset", offset)
+    first, second = plane(function, len(shape), first, second)
+    wanted = [*(n for a, n in enumerate(shape) if a not in (first, second)), length(shape, offset, first, second)]
+    if list(meta(tensor(y, function, "y")).shape) != wanted:
+        raise AssertionError(f"[{function}] y has shape {list(meta(y).shape)}; want {wanted}")
+    return offset, first, second
 
 
 @errors_of("fill_diagonal_tensor_")
@@ -148,8 +153,9 @@ def fill_diagonal_tensor(
     x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, name: str | None = None
 ) -> Tensor:
     """`diagonal_scatter` under another name, with its errors."""
-    made = _operators.assign(tensor(x, "fill_diagonal_tensor", "x"))
-    return fill_diagonal_tensor_(made, y, offset, dim1, dim2)
+    x = tensor(x, "fill_diagonal_tensor", "x")
+    offset, first, second = of_diagonal("fill_diagonal_tensor", x, y, offset, dim1, dim2)
+    return _operators.diagonal_scatter(x, y, offset, first, second)
 
 
 def fill_diagonal_tensor_(
@@ -160,8 +166,7 @@ def fill_diagonal_tensor_(
     Raises:
         AssertionError: y has another shape than the diagonal.
     """
-    given = tensor(y, "fill_diagonal_tensor_", "y")
-    put_line("fill_diagonal_tensor_", x, lambda t: diagonal(t, offset, dim1, dim2), given)
+    fill(line(x, *of_diagonal("fill_diagonal_tensor_", x, y, offset, dim1, dim2)), y)
     return x
 
 
@@ -235,10 +240,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
     real("diag", "padding_value", padding_value, False)
     if len(shape) == 2:
         return _operators.assign(line(x, offset, 0, 1))
-    size = (shape[0] if shape else 1) + abs(index("offset", offset))
-    made = filled((size, size), padding_value, meta(x).dtype, meta(x).place)
-    fill(line(made, offset, 0, 1), x)
-    return made
+    return _operators.diag_embed(x if shape else reshaped(x, [1]), index("offset", offset), 0, 1, padding_value)
 
 
 @renamed(input="x")
@@ -270,12 +272,7 @@ def diag_embed(input: Tensor | Sequence[Any], offset: int = 0, dim1: int = -2, d
     if not shape:
         raise IndexError("[diag_embed] the tensor has no axes; want at least one")
     first, second = plane("diag_embed", len(shape) + 1, dim1, dim2)
-    size = shape[-1] + abs(index("offset", offset))
-    sizes = iter(shape[:-1])
-    dims = [size if a in (first, second) else next(sizes) for a in range(len(shape) + 1)]
-    made = filled(tuple(dims), 0, meta(x).dtype, meta(x).place)
-    fill(line(made, offset, first, second), x)
-    return made
+    return _operators.diag_embed(x, index("offset", offset), first, second, 0)
 
 
 def triangle(function: str, x: Any, diagonal: int, lower: bool) -> Tensor:

@@ -435,6 +435,43 @@ def padded(x: Array, pads: Any, mode: str, value: Any) -> Array:
     return x
 
 
+def embedded(x: Array, offset: int, axis1: int, axis2: int, padding_value: Any) -> Array:
+    side = x.shape[-1] + abs(offset)
+    y = np.full((*x.shape[:-1], side, side), padding_value).astype(x.dtype)
+    for i in range(x.shape[-1]):
+        y[..., i + max(-offset, 0), i + max(offset, 0)] = x[..., i]
+    return np.moveaxis(y, (-2, -1), (axis1, axis2))
+
+
+def on_diagonal(x: Array, y: Array, offset: int, axis1: int, axis2: int) -> Array:
+    made = np.moveaxis(x.copy(), (axis1, axis2), (-2, -1))
+    for i in range(y.shape[-1]):
+        made[..., i + max(-offset, 0), i + max(offset, 0)] = y[..., i]
+    return np.moveaxis(made, (-2, -1), (axis1, axis2))
+
+
+def in_slice(x: Array, value: Array, axes: Any, starts: Any, ends: Any, steps: Any) -> Array:
+    made = x.copy()
+    made[slices(x, axes, starts, ends, steps)] = value
+    return made
+
+
+def at_index(x: Array, values: Array, axis: int, index: int) -> Array:
+    made = x.copy()
+    np.moveaxis(made, axis, 0)[index] = values
+    return made
+
+
+def blocks(x: list[Array]) -> Array:
+    matrices = [np.atleast_2d(m) for m in x]
+    y = np.zeros([sum(m.shape[a] for m in matrices) for a in (0, 1)], matrices[0].dtype)
+    row = column = 0
+    for m in matrices:
+        y[row : row + m.shape[0], column : column + m.shape[1]] = m
+        row, column = row + m.shape[0], column + m.shape[1]
+    return y
+
+
 def split(x: Array, sections: Any, axis: int) -> list[Array]:
     if len(sections) == 1:
         return np.split(x, sections[0], axis)
@@ -464,7 +501,7 @@ HELPERS = {
     f.__name__: f
     for f in (
         erf, gauss, divide, argmax, floor_divide, remainder, power, shift_left, shift_right, softmax, layer_norm, mean, reshape,
-        unsqueeze, expand, swap, slices, padded, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
+        unsqueeze, expand, swap, slices, padded, embedded, on_diagonal, in_slice, at_index, blocks, split, cast, magnitude, ranks, leading, extremes, neighbour, underflow,
         lgamma, digamma, erfinv, bessel, scaled_bessel, windows.conv, windows.conv_transpose, windows.conv_weight,
         windows.max_pool, windows.max_unpool, windows.avg_pool, windows.avg_unpool, windows.unfold,
     )
