@@ -1,4 +1,4 @@
-"""What the rows of core/op/formula/composites_step.go should answer, in NumPy: a part of oracles.py, which says what each entry means."""
+"""What the steps of optimizers in core/op/formula/composites_loss.go should answer, in NumPy: a part of oracles.py, which says what each entry means."""
 
 from __future__ import annotations
 

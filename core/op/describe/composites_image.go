@@ -40,7 +40,7 @@ func describedCompositesImage() []Description {
 	return list
 }
 
-// Descriptions of the rows of composites_step.go.
+// Descriptions of the steps of optimizers in composites_loss.go.
 func describedCompositesStep() []Description {
 	const decay, epsilon = "of x, which is added to the gradient", "what is added to the divisor"
 	list := []Description{
