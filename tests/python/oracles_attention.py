@@ -86,7 +86,14 @@ CURVES: dict[str, Any] = {
     "scaledtanh": lambda x, a, b: a * np.tanh(b * x), "hardsigmoid": lambda x, a, b: np.clip(a * x + b, 0, 1),
     "elu": lambda x, a, b: np.where(x < 0, a * np.expm1(x), x),
 }  # fmt: skip
-USUAL = {"affine": (1, 0), "leakyrelu": (0.01, 0), "thresholdedrelu": (1, 0), "scaledtanh": (1, 1), "hardsigmoid": (0.2, 0.5), "elu": (1, 0)}
+USUAL = {
+    "affine": (1, 0),
+    "leakyrelu": (0.01, 0),
+    "thresholdedrelu": (1, 0),
+    "scaledtanh": (1, 1),
+    "hardsigmoid": (0.2, 0.5),
+    "elu": (1, 0),
+}
 
 
 def stepped(
@@ -100,7 +107,10 @@ def stepped(
 
     def curve(i: int, v: Any, bounded: bool = True) -> Any:
         name = names.split(",")[i]
-        a, b = (given[i] if given is not None and i < len(given) else USUAL.get(name, (0, 0))[k] for k, given in enumerate((alpha, beta)))
+        a, b = (
+            given[i] if given is not None and i < len(given) else USUAL.get(name, (0, 0))[k]
+            for k, given in enumerate((alpha, beta))
+        )
         return CURVES[name](np.clip(v, -clip, clip) if clip and bounded else v, a, b)
 
     for n in range(batch):

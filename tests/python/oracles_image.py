@@ -269,12 +269,23 @@ def deformed(
 
 
 def pooled(
-    x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, counts: Any, mode: str = "max", exclusive: bool = True, places: bool = False
+    x: Any,
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    counts: Any,
+    mode: str = "max",
+    exclusive: bool = True,
+    places: bool = False,
 ) -> Any:
     """Window by window, of two axes."""
     (n, c, h, w), y = x.shape, np.zeros((*x.shape[:2], *counts))
     for b, k, i, j in np.ndindex(*y.shape):
-        at = [(i * stride[0] + u * dilation[0] - padding[0], j * stride[1] + v * dilation[1] - padding[2]) for u, v in np.ndindex(*kernel)]
+        at = [
+            (i * stride[0] + u * dilation[0] - padding[0], j * stride[1] + v * dilation[1] - padding[2])
+            for u, v in np.ndindex(*kernel)
+        ]
         there = [(u, v) for u, v in at if 0 <= u < h and 0 <= v < w]
         values = [x[b, k, u, v] for u, v in there]
         padded = sum(-padding[0] <= u < h + padding[1] and -padding[2] <= v < w + padding[3] for u, v in at)

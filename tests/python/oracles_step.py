@@ -50,7 +50,15 @@ def adagrad(
 
 
 def momentum(
-    x: Any, g: Any, v: Any, rate: Any, step: Any, share: float = 0.9, factor: float = 1.0, nesterov: bool = False, decay: float = 0.0
+    x: Any,
+    g: Any,
+    v: Any,
+    rate: Any,
+    step: Any,
+    share: float = 0.9,
+    factor: float = 1.0,
+    nesterov: bool = False,
+    decay: float = 0.0,
 ) -> Any:
     g = g + decay * x
     v = share * v + (g * factor if step > 0 else g)
@@ -60,11 +68,26 @@ def momentum(
 def weights(count: int, state: int, more: list[Any]) -> Any:
     """Operands, and a rate and a number of steps behind them."""
     rate, step = np.array(0.1), np.array(3, np.int64)
-    return lambda: [*(floats(3, 4) for _ in range(count)), *(rng.uniform(0.1, 1, (3, 4)) for _ in range(state)), rate, step, *more]
+    return lambda: [
+        *(floats(3, 4) for _ in range(count)),
+        *(rng.uniform(0.1, 1, (3, 4)) for _ in range(state)),
+        rate,
+        step,
+        *more,
+    ]
 
 
 def powers() -> list[Any]:
-    return [floats(3, 4), floats(3, 4), floats(3, 4), rng.uniform(0.1, 1, (3, 4)), np.array(0.1), None, np.array(0.7), np.array(0.9)]
+    return [
+        floats(3, 4),
+        floats(3, 4),
+        floats(3, 4),
+        rng.uniform(0.1, 1, (3, 4)),
+        np.array(0.1),
+        None,
+        np.array(0.7),
+        np.array(0.9),
+    ]
 
 
 ORACLES: dict[str, tuple[Any, ...]] = {
