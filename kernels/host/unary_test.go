@@ -149,7 +149,7 @@ func TestEveryRowHasKernels(t *testing.T) {
 	halves := dtype.SetOf(dtype.Float16) | dtype.SetOf(dtype.BFloat16)
 	lowered := map[string]dtype.Set{ // to other operators, of some dtypes
 		"log_softmax": dtype.SetOf(dtype.Float64),
-		"lstm": halves, "gru": halves,
+		"lstm":        halves, "gru": halves,
 	}
 	for i := range op.Table {
 		row := &op.Table[i]
