@@ -40,7 +40,7 @@ import (
 //	numel(x)                 how many elements x has
 //	counted(n)               the whole numbers from 0 to n - 1
 //	bit_length(n)            how many bits a number from 0 has
-//	power_of(x, n)           square matrices to the power of n; see powers.go
+//	power_of(x, n)           square matrices to the power of n
 //	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
