@@ -35,22 +35,21 @@ var nameless = []string{
 
 // homonyms are words in them that are operators' names and mean something else there.
 var homonyms = map[string]string{
-	"capi/convert/args.go index":                       "an argument of a C function",
-	"capi/fast.go index":                               "a C function",
-	"kernels/metal/msl/array.go index":                 "a file of shaders",
-	"kernels/metal/msl/array.go nonzero":               "a file of shaders",
-	"kernels/metal/msl/array.go randint":               "a file of shaders",
-	"kernels/metal/msl/array.go uniform":               "a file of shaders",
-	"kernels/metal/shaders/random.go normal":           "a function of a shader",
-	"kernels/metal/shaders/random.go randint":          "a function of a shader",
-	"python/paddle_mps/selftest/suite.py index":        "the kind of operators",
-	"python/paddle_mps/selftest/aliases.py index":      "likewise",
-	"python/paddle_mps/selftest/aliases.py index_fill": "a value without axes, which no row says of its operands",
-	"capi/trace.go trace":                              "a function that becomes a program",
-	"core/trace/histories.go trace":                    "likewise",
-	"core/execute/constants.go fold":                   "constants that are computed before a program runs",
-	"core/trace/trace.go trace":                        "likewise",
-	"python/paddle_mps/selftest/tolerance.py scale":    "what roundings are relative to",
+	"capi/convert/args.go index":                    "an argument of a C function",
+	"capi/fast.go index":                            "a C function",
+	"kernels/metal/msl/array.go index":              "a file of shaders",
+	"kernels/metal/msl/array.go nonzero":            "a file of shaders",
+	"kernels/metal/msl/array.go randint":            "a file of shaders",
+	"kernels/metal/msl/array.go uniform":            "a file of shaders",
+	"kernels/metal/shaders/random.go normal":        "a function of a shader",
+	"kernels/metal/shaders/random.go randint":       "a function of a shader",
+	"python/paddle_mps/selftest/suite.py index":     "the kind of operators",
+	"python/paddle_mps/selftest/aliases.py index":   "likewise",
+	"capi/trace.go trace":                           "a function that becomes a program",
+	"core/trace/histories.go trace":                 "likewise",
+	"core/execute/constants.go fold":                "constants that are computed before a program runs",
+	"core/trace/trace.go trace":                     "likewise",
+	"python/paddle_mps/selftest/tolerance.py scale": "what roundings are relative to",
 }
 
 // TestNoCodeMatchesOperatorsByName fails on an operator's name in a file that has no business with it, and on a
