@@ -148,7 +148,7 @@ func TestUnsupported(t *testing.T) {
 func TestEveryRowHasKernels(t *testing.T) {
 	halves := dtype.SetOf(dtype.Float16) | dtype.SetOf(dtype.BFloat16)
 	lowered := map[string]dtype.Set{ // to other operators
-		"gather": ^dtype.Set(0), "bitcast": ^dtype.Set(0), "binary_cross_entropy": ^dtype.Set(0), "attention": dtype.SetOf(dtype.Float64), "log_softmax": dtype.SetOf(dtype.Float64),
+		"gather": ^dtype.Set(0), "bitcast": ^dtype.Set(0), "eye": ^dtype.Set(0), "binary_cross_entropy": ^dtype.Set(0), "attention": dtype.SetOf(dtype.Float64), "log_softmax": dtype.SetOf(dtype.Float64),
 		"lstm": halves, "gru": halves,
 	}
 	for i := range op.Table {
