@@ -199,6 +199,8 @@ func workWith(c *convert.Call, size int64, t *runtime.Tensor) int64 {
 		return max(size, multiplications/products+n)
 	}
 	switch {
+	case c.Row.Kind == op.Composed && labels(c, t): // which do not make a result larger
+		return size + n
 	case (c.Row.Kind == op.Product || c.Row.Kind == op.Recur) && t.Rank > 0:
 		return times(size, t.Dims[t.Rank-1])/products + n
 	case c.Row.Kind == op.Attend && t.Rank > 1: // key or value, beside queries of so many elements
@@ -209,6 +211,12 @@ func workWith(c *convert.Call, size int64, t *runtime.Tensor) int64 {
 		return size + n
 	}
 	return size
+}
+
+// labels reports whether an operand is labels, indices or a mask of floats.
+func labels(c *convert.Call, t *runtime.Tensor) bool {
+	x := c.In[0].Tensor
+	return x != nil && x.DType.IsFloat() && !t.DType.IsFloat()
 }
 
 // convolved estimates the multiplications of a convolution of size elements with others; it reports false for other calls: those of

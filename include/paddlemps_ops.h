@@ -847,6 +847,33 @@
 /* The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing. */
 #define PMPS_OP_MODE 491u
 
+/* The sums of x * y along an axis. */
+#define PMPS_OP_VECDOT 492u
+
+/* The square matrices x to the power of n, by repeated squares. */
+#define PMPS_OP_MATRIX_POWER 493u
+
+/* The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi). */
+#define PMPS_OP_MULTIGAMMALN 494u
+
+/* Indices counted from the start of their shard. */
+#define PMPS_OP_SHARD_INDEX 495u
+
+/* x with 0 where random numbers from 0 to 1 are below p. */
+#define PMPS_OP_DROPOUT 496u
+
+/* x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay. */
+#define PMPS_OP_ALPHA_DROPOUT 497u
+
+/* softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1. */
+#define PMPS_OP_GUMBEL_SOFTMAX 498u
+
+/* x where it is not below 0, x * slopes elsewhere, with random slopes. */
+#define PMPS_OP_RRELU 499u
+
+/* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
+#define PMPS_OP_HSIGMOID_LOSS 500u
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 #define PMPS_OP_ADAM_STEP 530u
 
@@ -891,5 +918,20 @@
 
 /* 1 at the first of the largest elements along an axis, 0 elsewhere. */
 #define PMPS_OP_HARDMAX 544u
+
+/* round(x / scale) + zero, between two integers. */
+#define PMPS_OP_QUANTIZE_LINEAR 545u
+
+/* quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too. */
+#define PMPS_OP_DYNAMIC_QUANTIZE_LINEAR 546u
+
+/* A recurrent layer as ONNX defines it, over products x [steps, batch, gates * hidden] of the inputs with their weights: all states, and the last ones. weight may be of 8 bits, with a scale and a zero point. */
+#define PMPS_OP_RECURRENT 547u
+
+/* The largest, the sum or the mean of windows of images [n, c, size...], of which a caller says how many there are: with gaps between their elements, beyond the end, or of integers. */
+#define PMPS_OP_WINDOW_POOL 548u
+
+/* Where window_pool finds the first of the largest elements, counted within each image and channel. */
+#define PMPS_OP_WINDOW_POOL_PLACES 549u
 
 #endif /* PADDLEMPS_OPS_H */

@@ -1550,6 +1550,51 @@ inline std::vector<Tensor> mode(const Operand& x, std::int64_t axis = -1, std::s
   return detail::Call(PMPS_OP_MODE).with(x).give("axis", axis).all(most);
 }
 
+/* The sums of x * y along an axis. */
+inline Tensor vecdot(const Operand& x, const Operand& y, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_VECDOT).with(x).with(y).give("axis", axis).one();
+}
+
+/* The square matrices x to the power of n, by repeated squares. */
+inline Tensor matrix_power(const Operand& x, std::int64_t n = 1) {
+  return detail::Call(PMPS_OP_MATRIX_POWER).with(x).give("n", n).one();
+}
+
+/* The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi). */
+inline Tensor multigammaln(const Operand& x, std::int64_t p = 1) {
+  return detail::Call(PMPS_OP_MULTIGAMMALN).with(x).give("p", p).one();
+}
+
+/* Indices counted from the start of their shard. */
+inline Tensor shard_index(const Operand& input, std::int64_t index_num = 1, std::int64_t nshards = 1, std::int64_t shard_id = 0, std::int64_t ignore_value = -1) {
+  return detail::Call(PMPS_OP_SHARD_INDEX).with(input).give("index_num", index_num).give("nshards", nshards).give("shard_id", shard_id).give("ignore_value", ignore_value).one();
+}
+
+/* x with 0 where random numbers from 0 to 1 are below p. */
+inline Tensor dropout(const Operand& x, const Operand& numbers, double p = 0.5, bool upscale = true) {
+  return detail::Call(PMPS_OP_DROPOUT).with(x).with(numbers).give("p", p).give("upscale", upscale).one();
+}
+
+/* x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay. */
+inline Tensor alpha_dropout(const Operand& x, const Operand& numbers, double p = 0.5) {
+  return detail::Call(PMPS_OP_ALPHA_DROPOUT).with(x).with(numbers).give("p", p).one();
+}
+
+/* softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1. */
+inline Tensor gumbel_softmax(const Operand& x, const Operand& numbers, double temperature = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_GUMBEL_SOFTMAX).with(x).with(numbers).give("temperature", temperature).give("axis", axis).one();
+}
+
+/* x where it is not below 0, x * slopes elsewhere, with random slopes. */
+inline Tensor rrelu(const Operand& x, const Operand& slopes) {
+  return detail::Call(PMPS_OP_RRELU).with(x).with(slopes).one();
+}
+
+/* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
+inline Tensor hsigmoid_loss(const Operand& input, const Operand& label, const Operand& weight, const Operand& bias = {}, const Operand& path_table = {}, const Operand& path_code = {}, std::int64_t num_classes = 2) {
+  return detail::Call(PMPS_OP_HSIGMOID_LOSS).with(input).with(label).with(weight).with(bias).with(path_table).with(path_code).give("num_classes", num_classes).one();
+}
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 inline std::vector<Tensor> adam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& step = {}, const Operand& beta1_power = {}, const Operand& beta2_power = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, bool scaled_epsilon = false, double decay = 0, double decoupled_decay = 0, double decay_after = 0, std::size_t most = 64) {
   return detail::Call(PMPS_OP_ADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(step).with(beta1_power).with(beta2_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("scaled_epsilon", scaled_epsilon).give("decay", decay).give("decoupled_decay", decoupled_decay).give("decay_after", decay_after).all(most);
@@ -1623,6 +1668,31 @@ inline Tensor shrink(const Operand& x, double threshold = 0.5, double bias = 0) 
 /* 1 at the first of the largest elements along an axis, 0 elsewhere. */
 inline Tensor hardmax(const Operand& x, std::int64_t axis = -1) {
   return detail::Call(PMPS_OP_HARDMAX).with(x).give("axis", axis).one();
+}
+
+/* round(x / scale) + zero, between two integers. */
+inline Tensor quantize_linear(const Operand& x, const Operand& scale, const Operand& zero = {}, double low = 0, double high = 255, std::optional<pmps_dtype> dtype = {}) {
+  return detail::Call(PMPS_OP_QUANTIZE_LINEAR).with(x).with(scale).with(zero).give("low", low).give("high", high).give("dtype", dtype).one();
+}
+
+/* quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too. */
+inline std::vector<Tensor> dynamic_quantize_linear(const Operand& x, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_DYNAMIC_QUANTIZE_LINEAR).with(x).all(most);
+}
+
+/* A recurrent layer as ONNX defines it, over products x [steps, batch, gates * hidden] of the inputs with their weights: all states, and the last ones. weight may be of 8 bits, with a scale and a zero point. */
+inline std::vector<Tensor> recurrent(const Operand& x, const Operand& weight, const Operand& h, const Operand& cell = {}, const Operand& bias = {}, const Operand& peephole = {}, const Operand& lengths = {}, const Operand& weight_scale = {}, const Operand& weight_zero = {}, std::string_view kind = "lstm", std::string_view activations = "sigmoid,tanh,tanh", const std::vector<double>& alpha = {}, const std::vector<double>& beta = {}, double clip = 0, bool linear = false, bool coupled = false, bool reverse = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RECURRENT).with(x).with(weight).with(h).with(cell).with(bias).with(peephole).with(lengths).with(weight_scale).with(weight_zero).give("kind", kind).give("activations", activations).give("alpha", alpha).give("beta", beta).give("clip", clip).give("linear", linear).give("coupled", coupled).give("reverse", reverse).all(most);
+}
+
+/* The largest, the sum or the mean of windows of images [n, c, size...], of which a caller says how many there are: with gaps between their elements, beyond the end, or of integers. */
+inline Tensor window_pool(const Operand& x, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, Axes windows = {}, std::string_view mode = "max", bool exclusive = true) {
+  return detail::Call(PMPS_OP_WINDOW_POOL).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).give("mode", mode).give("exclusive", exclusive).one();
+}
+
+/* Where window_pool finds the first of the largest elements, counted within each image and channel. */
+inline Tensor window_pool_places(const Operand& x, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, Axes windows = {}) {
+  return detail::Call(PMPS_OP_WINDOW_POOL_PLACES).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).one();
 }
 
 }  // namespace paddlemps

@@ -125,7 +125,7 @@ var ledger = map[string]string{
 		CausalConvWithState Conv ConvTranspose Gemm MatMul com.microsoft:BiasGelu com.microsoft:FastGelu com.microsoft:FusedConv com.microsoft:FusedGemm
 		com.microsoft:FusedMatMul com.microsoft:SkipLayerNormalization com.microsoft:SkipSimplifiedLayerNormalization`,
 	"rows of integers, floats or both, as zero points and dtypes say: the sums are exact": `
-		ConvInteger DynamicQuantizeLinear MatMulInteger QLinearConv QLinearMatMul QuantizeLinear com.microsoft:DynamicQuantizeLSTM
+		ConvInteger MatMulInteger QLinearConv QLinearMatMul QuantizeLinear com.microsoft:DynamicQuantizeLSTM
 		com.microsoft:DynamicQuantizeMatMul com.microsoft:MatMulIntegerToFloat com.microsoft:QLinearAdd com.microsoft:QLinearMul
 		com.microsoft:QuantizeLinear`,
 	"projections or biases before the row of attention":                                       `com.microsoft:Attention com.microsoft:MultiHeadAttention`,

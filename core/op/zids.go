@@ -285,6 +285,15 @@ const (
 	IDSearchsorted                 ID = 489
 	IDIsin                         ID = 490
 	IDMode                         ID = 491
+	IDVecdot                       ID = 492
+	IDMatrixPower                  ID = 493
+	IDMultigammaln                 ID = 494
+	IDShardIndex                   ID = 495
+	IDDropout                      ID = 496
+	IDAlphaDropout                 ID = 497
+	IDGumbelSoftmax                ID = 498
+	IDRrelu                        ID = 499
+	IDHsigmoidLoss                 ID = 500
 	IDAdamStep                     ID = 530
 	IDAdagradStep                  ID = 531
 	IDMomentumStep                 ID = 532
@@ -300,6 +309,11 @@ const (
 	IDStandardize                  ID = 542
 	IDShrink                       ID = 543
 	IDHardmax                      ID = 544
+	IDQuantizeLinear               ID = 545
+	IDDynamicQuantizeLinear        ID = 546
+	IDRecurrent                    ID = 547
+	IDWindowPool                   ID = 548
+	IDWindowPoolPlaces             ID = 549
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -704,6 +718,19 @@ const (
 	SearchsortedRight                     = 0
 	IsinInvert                            = 0
 	ModeAxis                              = 0
+	VecdotAxis                            = 0
+	MatrixPowerN                          = 0
+	MultigammalnP                         = 0
+	ShardIndexIndexNum                    = 0
+	ShardIndexNshards                     = 1
+	ShardIndexShardId                     = 2
+	ShardIndexIgnoreValue                 = 3
+	DropoutP                              = 0
+	DropoutUpscale                        = 1
+	AlphaDropoutP                         = 0
+	GumbelSoftmaxTemperature              = 0
+	GumbelSoftmaxAxis                     = 1
+	HsigmoidLossNumClasses                = 0
 	AdamStepBeta1                         = 0
 	AdamStepBeta2                         = 1
 	AdamStepEpsilon                       = 2
@@ -762,4 +789,27 @@ const (
 	ShrinkThreshold                       = 0
 	ShrinkBias                            = 1
 	HardmaxAxis                           = 0
+	QuantizeLinearLow                     = 0
+	QuantizeLinearHigh                    = 1
+	QuantizeLinearDtype                   = 2
+	RecurrentKind                         = 0
+	RecurrentActivations                  = 1
+	RecurrentAlpha                        = 2
+	RecurrentBeta                         = 3
+	RecurrentClip                         = 4
+	RecurrentLinear                       = 5
+	RecurrentCoupled                      = 6
+	RecurrentReverse                      = 7
+	WindowPoolKernelSize                  = 0
+	WindowPoolStride                      = 1
+	WindowPoolPadding                     = 2
+	WindowPoolDilation                    = 3
+	WindowPoolWindows                     = 4
+	WindowPoolMode                        = 5
+	WindowPoolExclusive                   = 6
+	WindowPoolPlacesKernelSize            = 0
+	WindowPoolPlacesStride                = 1
+	WindowPoolPlacesPadding               = 2
+	WindowPoolPlacesDilation              = 3
+	WindowPoolPlacesWindows               = 4
 )

@@ -7,11 +7,8 @@ import (
 	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
-// Pooling. Common pools are rows. The others go axis by axis, because maximum and sum of a window are those of its lines:
-// the elements of the windows of an axis are gathered side by side and reduced.
-//
-// The other way costs more memory, a copy of the operand for each axis, and is for what few models use: dilations,
-// numbers of windows that are rounded up, integers, and p-norms.
+// Pooling. Common pools are rows with kernels. Row window_pool has the others: dilations, numbers of windows that are rounded up,
+// integers, and p-norms.
 
 var pools = []entry{
 	// MaxPool: values, and indices in the whole tensor.
@@ -56,43 +53,18 @@ func pool(c *build.Call) (x *build.Value, w windows, out []int64, plain bool) {
 	return x, w, out, plain && x.DType.IsFloat()
 }
 
-// places are the elements of x that the windows of an axis have: out windows of kernel elements each, -1 for the
-// padding. They depend on the axis alone, and are the same for all lines of it.
-func places(c *build.Call, w *windows, i int, n, out int64) []int64 {
-	c.Room(out, w.kernel[i])
-	list := make([]int64, 0, out*w.kernel[i])
-	for o := range out {
-		for k := range w.kernel[i] {
-			at := o*w.stride[i] + k*w.dilation[i] - w.before[i]
-			if at < 0 || at >= n {
-				at = -1
-			}
-			list = append(list, at)
-		}
+// pooled is row window_pool, or the one of the places of maxima, with the attributes of both and more.
+func pooled(c *build.Call, row op.ID, x *build.Value, w windows, out []int64, more ...any) *build.Value {
+	var all []int64
+	for i, n := range out {
+		c.Room(n, w.kernel[i])
+		all = append(all, n, w.kernel[i])
 	}
-	return list
-}
-
-// byAxis reduces the windows axis by axis. What is beyond the ends is fill. reduce gets the elements of windows
-// along the axis that it is told, which it removes. The result is exact for maxima. Sums are added in another order
-// than windows of several axes would have it.
-func byAxis(c *build.Call, x *build.Value, w windows, out []int64, fill op.Value, reduce func(x *build.Value, axis int64) *build.Value) *build.Value {
-	for i := range w.kernel {
-		axis, n := i+2, x.Dims()[i+2]
-		list := places(c, &w, i, n, out[i])
-		for j, at := range list {
-			if at < 0 {
-				list[j] = n // which is padded
-			}
-		}
-		if slices.Contains(list, n) {
-			x = padAxis(c, x, axis, 0, 1, fill)
-		}
-		dims := slices.Insert(slices.Clone(x.Dims()), axis+1, w.kernel[i])
-		dims[axis] = out[i]
-		x = reduce(c.Reshape(c.Take(x, axis, list), dims...), int64(axis)+1)
+	if row == op.IDWindowPoolPlaces {
+		c.Room(all...)
 	}
-	return x
+	at := append(more, op.WindowPoolKernelSize, w.kernel, op.WindowPoolStride, w.stride, op.WindowPoolPadding, w.paddings(), op.WindowPoolDilation, w.dilation, op.WindowPoolWindows, out)
+	return c.Do(row, build.With(at...), x)
 }
 
 // maxPool is the largest element of each window. The second result, if it is wanted, says where these are.
@@ -105,59 +77,11 @@ func maxPool(c *build.Call) []*build.Value {
 		}
 		return []*build.Value{made[0], indicesOfTensor(c, made[1], x)}
 	}
-	fill := lowest(x.DType)
-	y := byAxis(c, x, w, out, fill, func(v *build.Value, axis int64) *build.Value { return c.Highest(v, false, axis) })
+	y := pooled(c, op.IDWindowPool, x, w, out)
 	if len(c.Node.Out) < 2 {
 		return build.One(y)
 	}
-	return []*build.Value{y, indicesOfTensor(c, placesOfMaxima(c, x, w, out), x)}
-}
-
-// placesOfMaxima are the indices within planes, of windows that the row does not have: of all elements of a window
-// the first of the largest. The windows of all axes are crossed here, one list of places for a plane; the planes
-// then are gathered as lines.
-func placesOfMaxima(c *build.Call, x *build.Value, w windows, out []int64) *build.Value {
-	n := int64(1)
-	plane := x.Dims()[2:]
-	windows, size := build.Times(out...), build.Times(w.kernel...)
-	c.Room(windows, size)
-	// An element that is padding on one axis is padding in the window.
-	//
-	// Row-major places of every element of every window: the windows of all axes, crossed.
-	flat, ow, ok := []int64{0}, int64(1), int64(1)
-	for i, d := range plane {
-		list := places(c, &w, i, d, out[i])
-		c.Room(int64(len(flat)), int64(len(list)))
-		next := make([]int64, 0, len(flat)*len(list))
-		for a := range ow {
-			for o := range out[i] {
-				for b := range ok {
-					for k := range w.kernel[i] {
-						before, at := flat[a*ok+b], list[o*w.kernel[i]+k]
-						if before < 0 || at < 0 {
-							next = append(next, -1)
-						} else {
-							next = append(next, before*d+at)
-						}
-					}
-				}
-			}
-		}
-		flat, ow, ok = next, ow*out[i], ok*w.kernel[i]
-		n *= d
-	}
-	for i, at := range flat {
-		if at < 0 {
-			flat[i] = n
-		}
-	}
-	lead := x.Dims()[:2]
-	lines := padAxis(c, c.Reshape(x, lead[0], lead[1], n), 2, 0, 1, lowest(x.DType))
-	lines = c.Reshape(c.Take(lines, 2, flat), lead[0], lead[1], windows, size)
-	best := c.Do(op.IDArgmax, build.With(op.ArgmaxAxis, 3, op.ArgmaxKeepdim, false), lines)
-	which := c.Add(best, c.Mul(c.Steps(windows, 2, 3), build.Whole(size)))
-	made := c.Reshape(c.Binary(op.IDGather, c.Vector(flat...), c.Reshape(which, which.Shape.Numel())), lead[0]*lead[1]*windows)
-	return c.Reshape(made, append(slices.Clone(lead), out...)...)
+	return []*build.Value{y, indicesOfTensor(c, pooled(c, op.IDWindowPoolPlaces, x, w, out), x)}
 }
 
 // indicesOfTensor are indices within planes as indices of the whole tensor. ONNX numbers the elements of the whole
@@ -196,23 +120,7 @@ func averagePool(c *build.Call) []*build.Value {
 	if plain {
 		return build.One(c.Do(op.IDAvgPool, build.With(op.AvgPoolKernelSize, w.kernel, op.AvgPoolStride, w.stride, op.AvgPoolPadding, w.paddings(), op.AvgPoolExclusive, !padded), x))
 	}
-	y := byAxis(c, x, w, out, op.Value{Kind: op.Float}, func(v *build.Value, axis int64) *build.Value { return c.Sum(v, false, axis) })
-	for i, n := range x.Dims()[2:] {
-		c.Room(out[i], w.kernel[i]) // the windows are counted element by element
-		counts := make([]float64, out[i])
-		for o := range out[i] {
-			for k := range w.kernel[i] {
-				at := o*w.stride[i] + k*w.dilation[i] - w.before[i]
-				if at >= 0 && at < n || padded && at >= -w.before[i] && at < n+w.behind[i] {
-					counts[o]++
-				}
-			}
-		}
-		dims := slices.Repeat([]int64{1}, x.Rank())
-		dims[i+2] = out[i]
-		y = c.Div(y, c.Reals(x.DType, dims, counts))
-	}
-	return build.One(y)
+	return build.One(pooled(c, op.IDWindowPool, x, w, out, op.WindowPoolMode, "mean", op.WindowPoolExclusive, !padded))
 }
 
 // lp is the p-th root of what reduce makes of the p-th powers of absolute values.
@@ -238,7 +146,7 @@ func lpPool(c *build.Call) []*build.Value {
 		return build.One(c.Do(op.IDLpPool, at, c.Unary(op.IDAbs, x)))
 	}
 	return build.One(lp(c, x, func(x *build.Value) *build.Value {
-		return byAxis(c, x, w, out, op.Value{Kind: op.Float}, func(v *build.Value, axis int64) *build.Value { return c.Sum(v, false, axis) })
+		return pooled(c, op.IDWindowPool, x, w, out, op.WindowPoolMode, "sum")
 	}))
 }
 

@@ -21,7 +21,7 @@ import (
 var quantized = []entry{
 	{"QuantizeLinear", 10, 0, quantizeLinear},
 	{"DequantizeLinear", 10, 0, dequantizeLinear},
-	{"DynamicQuantizeLinear", 11, 0, dynamicQuantizeLinear},
+	{"DynamicQuantizeLinear", 11, op.IDDynamicQuantizeLinear, func(c *build.Call) []*build.Value { return c.All(c.Row, nil, c.X(0)) }},
 	// MatMulInteger: A, B, zero points; int32.
 	{"MatMulInteger", 10, 0, func(c *build.Call) []*build.Value {
 		return build.One(integerProduct(c, c.X(0), c.X(1), zeroPoint(c, 2), zeroPoint(c, 3)))
@@ -60,19 +60,16 @@ func quantize(c *build.Call, x, scale, zero *build.Value, d dtype.DType) *build.
 		c.Refuse("quantized elements of %s are not supported", d)
 	}
 	low, high := d.Range()
-	return c.Cast(quantum(c, x, scale, zero, low, high), d)
+	return quantum(c, x, scale, zero, low, high, op.QuantizeLinearDtype, d)
 }
 
-// quantum is quantize between two integers, in floats. A sum with a zero point of 16 bits may be none of a half.
-func quantum(c *build.Call, x, scale, zero *build.Value, low, high int64) *build.Value {
-	y := c.Unary(op.IDRound, c.Div(x, scale))
-	if y.DType != dtype.Float64 {
-		y = c.Cast(y, dtype.Float32)
+// quantum is row quantize_linear between two integers; without a dtype they are floats.
+func quantum(c *build.Call, x, scale, zero *build.Value, low, high int64, more ...any) *build.Value {
+	if zero == nil {
+		zero = build.Absent()
 	}
-	if zero != nil {
-		y = c.Add(y, c.Cast(zero, y.DType))
-	}
-	return c.Clamp(y, float64(low), float64(high))
+	at := build.With(append(more, op.QuantizeLinearLow, float64(low), op.QuantizeLinearHigh, float64(high))...)
+	return c.Do(op.IDQuantizeLinear, at, x, scale, zero)
 }
 
 // quantizeTo is quantize to a type that tensors lack. A float is x / scale + zero, rounded once more; ONNX has a zero point
@@ -147,25 +144,6 @@ func zeroPoint(c *build.Call, i int) *build.Value {
 		return nil
 	}
 	return c.X(i)
-}
-
-// dynamicScale is the scale and the zero point of uint8 for the elements of x, 0 among them. Of zeros alone the scale is 1, as in
-// onnxruntime: the specification does not say, and nothing can be divided by 0.
-func dynamicScale(c *build.Call, x *build.Value) (scale, zero *build.Value) {
-	axes := build.Count(x.Rank())
-	low := smaller(c, extreme(c, op.IDMin, x, axes, greatest(x.DType)), build.Num(0))
-	high := larger(c, extreme(c, op.IDMax, x, axes, lowest(x.DType)), build.Num(0))
-	width := c.Reshape(c.Sub(high, low))
-	scale = c.Where(c.Binary(op.IDEqual, width, build.Num(0)), c.Reals(x.DType, nil, []float64{1}), c.Div(width, build.Num(255)))
-	first := c.Unary(op.IDRound, c.Clamp(c.Div(c.Neg(c.Reshape(low)), scale), 0, 255))
-	return scale, c.Cast(first, dtype.Uint8)
-}
-
-// dynamicQuantizeLinear finds scale and zero point for its operand, and returns them behind the integers.
-func dynamicQuantizeLinear(c *build.Call) []*build.Value {
-	x := c.X(0)
-	scale, zero := dynamicScale(c, x)
-	return []*build.Value{quantize(c, x, scale, zero, dtype.Uint8), scale, zero}
 }
 
 // shifted is integers less their zero point, which may be nil, as int32. Zero points of the left operand are for rows.
@@ -323,10 +301,9 @@ func qlinearPair(c *build.Call, pair func(c *build.Call, x, y *build.Value) *bui
 
 // dynamicQuantizeMatMul quantizes its first operand by itself: A, B, scale of B, zero point of B, bias.
 func dynamicQuantizeMatMul(c *build.Call) []*build.Value {
-	x := c.X(0)
-	scale, zero := dynamicScale(c, x)
-	p := integerProduct(c, quantize(c, x, scale, zero, dtype.Uint8), c.X(1), zero, zeroPoint(c, 3))
-	return build.One(rescaled(c, p, scale, c.X(2), 4))
+	x := c.All(op.IDDynamicQuantizeLinear, nil, c.X(0))
+	p := integerProduct(c, x[0], c.X(1), x[2], zeroPoint(c, 3))
+	return build.One(rescaled(c, p, x[1], c.X(2), 4))
 }
 
 // rescaled is a product of integers times the scales of its operands, plus operand bias, if there is one.

@@ -348,6 +348,17 @@ def root_mean_square(x: Any, axis: Any = None, epsilon: float = 1e-5, centered: 
     return apart * inverse, mean, inverse
 
 
+def quantized(x: Any, scale: Any, zero: Any, low: float = 0.0, high: float = 255.0) -> Any:
+    return np.clip(np.round(x / scale) + zero, low, high)
+
+
+def dynamic(x: Any) -> Any:
+    low, high = min(x.min(), 0), max(x.max(), 0)
+    scale = (high - low) / 255 or 1
+    zero = np.round(-low / scale)
+    return np.round(x / scale) + zero, scale, zero
+
+
 def one_hot(n: int, classes: int) -> Any:
     return np.eye(classes)[rng.integers(0, classes, n)]
 
@@ -587,6 +598,10 @@ ORACLES: dict[str, Oracle] = {
         lambda x, a=-1: 1.0 * (np.expand_dims(x.argmax(a), a) == along(np.arange(x.shape[a]), x.ndim, a)), lambda: [floats(3, 4)], [[], [0]], (0,)
     ),
     "standardize": Oracle(root_mean_square, lambda: [floats(3, 4, 2)], [[], [[1], 0.1], [[0, 2], 1e-5, False]]),
+    "quantize_linear": Oracle(
+        quantized, lambda: [floats(3, 4), shares(4), rng.integers(0, 9, 4)], [[], [-2.0, 2.0]], (0, 1, 2), dtypes=("float64",)
+    ),
+    "dynamic_quantize_linear": Oracle(dynamic, lambda: [floats(3, 4)], [[]], (0,), "uint8", ("float64",)),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
 for module in PARTS:

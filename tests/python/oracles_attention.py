@@ -79,6 +79,61 @@ def asked(mask: Any, lengths: Any, keys: int = 5) -> Any:
 
 SEEN = np.array([[True, False, True, True], [True] * 4, [True, True, False, True]])
 
+CURVES: dict[str, Any] = {
+    "relu": lambda x, a, b: np.maximum(x, 0), "tanh": lambda x, a, b: np.tanh(x), "sigmoid": lambda x, a, b: 1 / (1 + np.exp(-x)),
+    "softplus": lambda x, a, b: np.log1p(np.exp(x)), "softsign": lambda x, a, b: x / (1 + np.abs(x)), "affine": lambda x, a, b: a * x + b,
+    "leakyrelu": lambda x, a, b: np.where(x < 0, a * x, x), "thresholdedrelu": lambda x, a, b: np.where(x > a, x, 0),
+    "scaledtanh": lambda x, a, b: a * np.tanh(b * x), "hardsigmoid": lambda x, a, b: np.clip(a * x + b, 0, 1),
+    "elu": lambda x, a, b: np.where(x < 0, a * np.expm1(x), x),
+}  # fmt: skip
+USUAL = {"affine": (1, 0), "leakyrelu": (0.01, 0), "thresholdedrelu": (1, 0), "scaledtanh": (1, 1), "hardsigmoid": (0.2, 0.5), "elu": (1, 0)}
+
+
+def stepped(
+    x: Any, w: Any, h: Any, c: Any, bias: Any, peephole: Any, lengths: Any, scale: Any, zero: Any, kind: str = "lstm",
+    names: str = "sigmoid,tanh,tanh", alpha: Any = None, beta: Any = None, clip: float = 0.0, linear: bool = False,
+    coupled: bool = False, reverse: bool = False,
+) -> Any:  # fmt: skip
+    """Example by example, step by step, by the equations of ONNX."""
+    (steps, batch, _), hidden = x.shape, h.shape[1]
+    out, last, cells = np.zeros((steps, batch, hidden)), np.array(h), np.array(h if c is None else c)
+
+    def curve(i: int, v: Any, bounded: bool = True) -> Any:
+        name = names.split(",")[i]
+        a, b = (given[i] if given is not None and i < len(given) else USUAL.get(name, (0, 0))[k] for k, given in enumerate((alpha, beta)))
+        return CURVES[name](np.clip(v, -clip, clip) if clip and bounded else v, a, b)
+
+    for n in range(batch):
+        count = steps if lengths is None else int(lengths[n])
+        for t in range(count)[:: -1 if reverse else 1]:
+            state, cell = last[n], cells[n]
+            parts = np.split(x[t, n], {"rnn": 1, "gru": 3, "lstm": 4}[kind])
+            made = np.split(state @ w + (0 if bias is None else bias), len(parts))
+            if kind == "rnn":
+                last[n] = curve(0, parts[0] + made[0])
+            elif kind == "gru":
+                z, r = curve(0, parts[0] + made[0]), curve(0, parts[1] + made[1])
+                third = r * made[2] if linear else (r * state) @ w[:, 2 * hidden :]
+                last[n] = (1 - z) * curve(1, parts[2] + third) + z * state
+            else:
+                i, o, f, g = (p + m for p, m in zip(parts, made))
+                pi, po, pf = (0, 0, 0) if peephole is None else np.split(peephole, 3)
+                i = curve(0, i + pi * cell)
+                f = 1 - i if coupled else curve(0, f + pf * cell)
+                cells[n] = f * cell + i * curve(1, g)
+                last[n] = curve(0, o + po * cells[n]) * curve(2, cells[n], False)
+            out[t, n] = last[n]
+    return out, last, cells if kind == "lstm" else last
+
+
+def layer(gates: int, bias: bool, peephole: bool, lengths: Any) -> Any:
+    """Operands of recurrent."""
+    return lambda: [
+        floats(4, 2, 3 * gates), 0.5 * floats(3, 3 * gates), floats(2, 3), floats(2, 3) if gates == 4 else None,
+        floats(3 * gates) if bias else None, floats(9) if peephole else None, lengths, None, None,
+    ]  # fmt: skip
+
+
 def cached(positions: Any) -> Any:
     return lambda: [floats(2, 3, 4, 6), floats(9, 3), floats(9, 3), positions]
 
@@ -111,6 +166,17 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "masked_attention_scores": (
         attended, asked(None, None), [[1.0, 0.0, False, 0, -1, -1, False, 0], [0.3, 2.0, False, 0, -1, -1, False, 1], [0.3, 2.0, True, 1, -1, -1, False, 3]],
     ),
+    "recurrent": (
+        stepped, layer(4, False, True, np.array([4, 2])),
+        [[], ["lstm", "hardsigmoid,softsign,scaledtanh", [0.25], None, 0.8], ["lstm", "sigmoid,affine,tanh", [0.0, 0.5], [0.0, 0.2], 0.0, False, True, True]],
+        (6,),
+    ),
+    "recurrent/gru": (
+        stepped, layer(3, True, False, np.array([1, 4])),
+        [["gru", "sigmoid,elu", None, None, 0.0, True], ["gru", "softplus,leakyrelu", [0.0, 0.3], None, 1.5, True, False, True]], (6,),
+    ),
+    "recurrent/reset": (stepped, layer(3, False, False, None), [["gru", "sigmoid,tanh"], ["gru", "sigmoid,relu", None, None, 0.0, False, False, True]]),
+    "recurrent/rnn": (stepped, layer(1, False, False, None), [["rnn", "tanh"], ["rnn", "thresholdedrelu", [0.1], None, 0.9, False, False, True]]),
     "linear_attention": (by_token, states(True, True, True), [[0.5]]),
     "linear_attention/gated": (by_token, states(False, True, False), [[]]),
     "linear_attention/delta": (by_token, states(False, False, True), [[2.0]]),

@@ -268,6 +268,27 @@ def deformed(
     return y if bias is None else y + bias[:, None, None]
 
 
+def pooled(
+    x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, counts: Any, mode: str = "max", exclusive: bool = True, places: bool = False
+) -> Any:
+    """Window by window, of two axes."""
+    (n, c, h, w), y = x.shape, np.zeros((*x.shape[:2], *counts))
+    for b, k, i, j in np.ndindex(*y.shape):
+        at = [(i * stride[0] + u * dilation[0] - padding[0], j * stride[1] + v * dilation[1] - padding[2]) for u, v in np.ndindex(*kernel)]
+        there = [(u, v) for u, v in at if 0 <= u < h and 0 <= v < w]
+        values = [x[b, k, u, v] for u, v in there]
+        padded = sum(-padding[0] <= u < h + padding[1] and -padding[2] <= v < w + padding[3] for u, v in at)
+        if places:
+            u, v = there[int(np.argmax(values))]
+            y[b, k, i, j] = u * w + v
+        else:
+            total = {"max": np.max, "sum": np.sum, "mean": np.sum}[mode](values)
+            y[b, k, i, j] = total / (len(there) if exclusive else padded) if mode == "mean" else total
+    return y
+
+
+WINDOWS = [[[2, 3], [1, 2], [0, 0, 1, 0], [2, 1], [3, 3]], [[2, 2], [2, 2], [0, 0, 0, 1], [1, 2], [3, 2]]]
+
 SIZES: list[list[Any]] = [
     [[2, 3], [5, 3]],
     [[2, 3], [5, 3], None, None, "nearest", "asymmetric", "floor"],
@@ -395,6 +416,10 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     ),
     "lp_pool/1": (powers_pooled, lambda: [floats(2, 3, 7)], [[2.0, [3], [2], [1, 1]], [4.0, [2], None, None]]),
     "temporal_shift": (moved_in_time, lambda: [floats(4, 5, 2, 8)], [[], [2], [4, 0.4], [2, 0.26, True], [2, 0.01], [1, 0.3]]),
+    "window_pool": (
+        pooled, lambda: [floats(1, 2, 5, 5)], [[*WINDOWS[0]], [*WINDOWS[1], "sum"], [*WINDOWS[0], "mean"], [*WINDOWS[0], "mean", False]],
+    ),
+    "window_pool_places": (lambda x, *given: pooled(x, *given, places=True), lambda: [floats(1, 2, 5, 5)], WINDOWS, (0,), "int64"),
     "roi_align": (
         aligned_regions,
         lambda: [floats(2, 3, 5, 6), np.array([[0.3, 0.7, 4.1, 3.9], [-2.2, 1.1, 7.3, 6.2]]) + rng.uniform(0, 0.1, (2, 4)), np.array([1, 0])],

@@ -1,8 +1,9 @@
-"""What the rows of core/op/formula/composites_index.go that read and write through indices, or sort, should answer, in NumPy: a part of oracles.py,
+"""What the rows of core/op/formula/composites_index.go that read and write through indices, or sort, and some others, should answer, in NumPy: a part of oracles.py,
 which says what each entry means."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,36 @@ def searched(s: Any, v: Any, right: bool = False) -> Any:
     return np.reshape([np.searchsorted(a, b, side) for a, b in zip(rows, v.reshape(len(rows), -1))], v.shape)
 
 
+def multigammaln(x: Any, p: int = 1) -> Any:
+    return sum(np.vectorize(math.lgamma)(x - i / 2) for i in range(p)) + p * (p - 1) / 4 * math.log(math.pi)
+
+
+def alpha_dropped(x: Any, u: Any, p: float = 0.5) -> Any:
+    limit = -1.0507009873554805 * 1.6732632423543772
+    a = (1 - p + p * (1 - p) * limit**2) ** -0.5
+    return a * np.where(u >= p, x, limit) - a * p * limit
+
+
+def gumbel(x: Any, u: Any, temperature: float = 1.0, axis: int = -1) -> Any:
+    e = np.exp((x - np.log(-np.log(u))) / temperature)
+    return e / e.sum(axis, keepdims=True)
+
+
+def tree_loss(x: Any, y: Any, w: Any, b: Any, table: Any, code: Any, classes: int = 2) -> Any:
+    found = np.zeros((len(x), 1))
+    longest = (2 * classes - 1).bit_length() - 1 if table is None else table.shape[1]
+    for i, label in enumerate(y.ravel()):
+        nodes = [] if table is None else [(n, c) for n, c in zip(table[i], code[i]) if n >= 0]
+        at = label + classes
+        while table is None and at > 1:
+            nodes, at = [*nodes, (at // 2 - 1, at % 2)], at // 2
+        scores = [np.clip(x[i] @ w[n] + (0 if b is None else b.ravel()[n]), -40, 40) for n, _ in nodes]
+        found[i] = sum(np.log1p(np.exp(s)) - c * s for s, (_, c) in zip(scores, nodes)) + (
+            longest - len(nodes)
+        ) * np.log(2)
+    return found
+
+
 def most_frequent(x: Any, axis: int = -1) -> Any:
     def last(line: Any) -> int:
         values, counts = np.unique(line, return_counts=True)
@@ -117,4 +148,28 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "isin/many": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [floats(3, 4).round(1), floats(7, 3).round(1)], [[], [True]], (0, 1), "bool", ("float64",)),
     "mode": (most_frequent, lambda: [steps(4, 6)], [[], [0]], (0,)),
     "mode/apart": (most_frequent, lambda: [floats(4, 6)], [[], [0]]),
+    "vecdot": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(3, 4), floats(3, 4)], [[], [0]]),
+    "vecdot/broadcast": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(2, 3, 4), floats(4)], [[], [1]]),
+    "matrix_power": (lambda x, n=1: np.linalg.matrix_power(x, n), lambda: [floats(2, 3, 3)], [[], [0], [2], [3], [7]], (), "", ("float64",)),
+    "multigammaln": (multigammaln, lambda: [rng.uniform(2.5, 9, (3, 4))], [[], [2], [4]]),
+    "shard_index": (
+        lambda x, count=1, shards=1, shard=0, other=-1: np.where(x // -(-count // shards) == shard, x % -(-count // shards), other),
+        lambda: [rng.integers(0, 20, (5, 1))], [[20, 3, 1], [20, 2, 0, 7]], (0,), "int64",
+    ),
+    "dropout": (
+        lambda x, u, p=0.5, up=True: np.where(u >= p, x / (1 - p) if up else x, 0), lambda: [floats(3, 4), rng.random((3, 4))],
+        [[], [0.3], [0.3, False]], (1,),
+    ),
+    "dropout/channels": (
+        lambda x, u, p=0.5, up=True: np.where(u >= p, x / (1 - p), 0), lambda: [floats(3, 4, 2), rng.random((3, 4, 1))], [[]], (1,),
+    ),
+    "alpha_dropout": (alpha_dropped, lambda: [floats(3, 4), rng.random((3, 4))], [[], [0.2]], (1,)),
+    "gumbel_softmax": (gumbel, lambda: [floats(3, 4), rng.uniform(0.1, 0.9, (3, 4))], [[], [0.5, 0]], (1,)),
+    "rrelu": (lambda x, s: np.where(x < 0, x * s, x), lambda: [floats(3, 4), rng.random((3, 4))], [[]]),
+    "hsigmoid_loss": (tree_loss, lambda: [floats(3, 4), rng.integers(0, 5, (3, 1)), floats(4, 4), floats(4), None, None], [[5]], (1,)),
+    "hsigmoid_loss/paths": (
+        tree_loss,
+        lambda: [floats(2, 4), rng.integers(0, 5, 2), floats(6, 4), None, np.array([[0, 2, 5], [1, 3, -1]]), rng.integers(0, 2, (2, 3))],
+        [[]], (1, 4, 5),
+    ),
 }  # fmt: skip

@@ -165,6 +165,19 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "linear": ({"matmul"}, set(), "without a bias it is that, and halves stay halves"),
     "inner": ({"multiply"}, set(), "an operand of one element is a factor, whatever its axes are"),
     "masked_scatter": ({"assign"}, set(), "without elements there is nothing to choose between"),
+    "shard_index": ({"max"}, set(), "a check of elements"),
+    "vecdot": ({"sum", "multiply_expression"}, set(), "y may be a number, which does not widen halves"),
+    "dropout": ({"assign"}, {"working(x) * (1 - p)", "1 - p"}, "what is no training draws no numbers"),
+    "gumbel_softmax": (
+        {"argmax", "equal", "subtract"},
+        {"_operators.subtract(soft, soft.detach()) + chosen"},
+        "of a hard choice the gradient is that of the softmax",
+    ),
+    "rrelu": (
+        set(),
+        {"(lower + upper) / 2", "lower + upper", "1.0 / 8.0", "1.0 / 3.0"},
+        "a slope, where none is drawn",
+    ),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
 }
 

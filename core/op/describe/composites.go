@@ -29,6 +29,7 @@ func describedCompositesLoss() []Description {
 		{Name: "npair_loss", Attrs: []string{"the weight of the mean squares"}, Doc: "The cross entropy of softmax(anchor @ positive.T) and of which labels are equal, and l2_reg / 4 times the mean sums of squares."},
 		{Name: "multi_margin_loss", Attrs: []string{"the power of each term", "how far the label's score should be above the others", reductionDoc}, Doc: "The mean over all other classes c of weight[label] * max(margin - input[label] + input[c], 0)**p, reduced."},
 		{Name: "multi_label_margin_loss", Attrs: []string{reductionDoc}, Doc: "sum(max(1 - input[y] + input[c], 0)) / classes over the labels y of a row, which end before its first -1, and all classes c that are none, reduced."},
+		{Name: "hsigmoid_loss", Attrs: []string{"the number of classes of a complete tree, from 2"}, Doc: "The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree."},
 		{Name: "nll_loss", Attrs: []string{"the label whose loss and weight are 0", "'mean', which is divided by the sum of the weights, 'sum' or 'none'"}, Doc: "-weight[label] * input[label] along axis 1, reduced."},
 	}
 	for i := range list {
@@ -103,6 +104,14 @@ func describedCompositesMath() []Description {
 		{Name: "shrink", Attrs: []string{"from which magnitude elements are not 0", "by which they are moved towards 0"}, Doc: "x + bias below -threshold, x - bias above threshold, and 0 between."},
 		{Name: "hardmax", Attrs: []string{"the axis"}, Doc: "1 at the first of the largest elements along an axis, 0 elsewhere."},
 		{Name: "standardize", Attrs: []string{"axes; all where it is left out", "what is added to the mean square", "whether the mean is subtracted"}, Doc: "(x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root."},
+		{Name: "dropout", Attrs: []string{"the probability", "whether what is kept is divided by 1 - p"}, Doc: "x with 0 where random numbers from 0 to 1 are below p."},
+		{Name: "alpha_dropout", Attrs: []string{"the probability"}, Doc: "x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay."},
+		{Name: "gumbel_softmax", Attrs: []string{"the divisor", "the axis"}, Doc: "softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1."},
+		{Name: "rrelu", Doc: "x where it is not below 0, x * slopes elsewhere, with random slopes."},
+		{Name: "multigammaln", Attrs: []string{"the dimension, from 1"}, Doc: "The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi)."},
+		{Name: "shard_index", Attrs: []string{"the number of indices, of which each shard has the same share, rounded up", "the number of shards", "which shard", "for indices of other shards"}, Doc: "Indices counted from the start of their shard."},
+		{Name: "quantize_linear", Attrs: []string{"the least integer", "the largest integer", "of the integers; without it they are floats"}, Doc: "round(x / scale) + zero, between two integers."},
+		{Name: "dynamic_quantize_linear", Doc: "quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {
@@ -138,6 +147,8 @@ func describedCompositesProduct() []Description {
 		{Name: "dft", Attrs: []string{"of the signal, which is cut or ends with zeros; 0 for that of the axis", "the axis", "whether the inverse transform is computed", "whether the result is the first half of the spectrum, or of the inverse, x is"}, Doc: "The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real."},
 		{Name: "stft", Attrs: []string{"of each part that is transformed", "between the beginnings of two parts", "whether the result is the first half of each spectrum"}, Doc: "dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]."},
 		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
+		{Name: "vecdot", Attrs: []string{"the axis"}, Doc: "The sums of x * y along an axis."},
+		{Name: "matrix_power", Attrs: []string{"the power, from 0"}, Doc: "The square matrices x to the power of n, by repeated squares."},
 		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
 	}
 	for i := range list {

@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
 )
 
-// What belongs to attention beside the row attention. Heads are the axis before the last two.
+// Sequences: what belongs to attention beside the row attention, whose heads are the axis before the last two, and recurrent layers.
 var attentionComposites = composites(attentionFormulas)
 
 var attentionFormulas = []composite{
@@ -50,6 +50,12 @@ var attentionFormulas = []composite{
 		formula: `masked_attention_scores(query, key, value, mask?, lengths?, scale=1.0, softcap=0.0, causal=false, past=0, left=-1, right=-1, open=false, stage=3, precision=dtype) -> out, scores =
 			made = attended_scores(query, key, value, mask, lengths, scale, softcap, causal, past, left, right, open, stage, precision)
 			[made, made[1]]`,
+	},
+	{
+		id: 547, kind: op.Composed, narrow: true, infer: op.Rules{steppedStates}, python: op.Python{Internal: true},
+		formula: `recurrent(x, weight, h, cell?, bias?, peephole?, lengths?, weight_scale?, weight_zero?, kind="lstm", activations="sigmoid,tanh,tanh", alpha=floats, beta=floats, clip=0.0, linear=false, coupled=false, reverse=false) -> out, h, cell =
+			made = stepped(x, weight, h, cell, bias, peephole, lengths, weight_scale, weight_zero, kind, activations, alpha, beta, clip, linear, coupled, reverse)
+			[made, made[1], made[2]]`,
 	},
 }
 

@@ -103,4 +103,14 @@ var imageFormulas = []composite{
 		formula: `deform_conv(x, offset, weight, bias?, mask?, stride=ints, padding=ints, dilation=ints, groups=1, deformable_groups=1) =
 			affine(deformed(x, offset, weight, bias, mask, stride, padding, dilation, groups, deformable_groups), none, bias, 1)`,
 	},
+	{
+		id: 548, kind: op.Composed, accepts: dtype.All, narrow: true, infer: op.Rules{pooledWindows}, python: op.Python{Internal: true},
+		formula: `window_pool(x, kernel_size=ints, stride=ints, padding=ints, dilation=ints, windows=ints, mode="max", exclusive=true) =
+			pooled(x, kernel_size, stride, padding, dilation, windows, mode, exclusive)`,
+	},
+	{
+		id: 549, kind: op.Composed, accepts: dtype.All, narrow: true, infer: op.Rules{pooledWindows}, python: op.Python{Internal: true},
+		formula: `window_pool_places(x, kernel_size=ints, stride=ints, padding=ints, dilation=ints, windows=ints) =
+			pooled_places(x, kernel_size, stride, padding, dilation, windows)`,
+	},
 }

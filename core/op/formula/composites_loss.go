@@ -229,4 +229,23 @@ var lossFormulas = []composite{
 			loss = sum(short * other * like(unsqueeze(valid, [-1]), input), axis=[1, 2]) / size(input, 1)
 			reduced(loss, reduction)`,
 	},
+	{
+		// Without a table the tree is complete: counted in rows from 1, the parent of node c is c // 2, and the bit is whether c is odd. A
+		// label that is no class becomes a node that is out of range. A path of a table ends before its first node below 0. Scores are cut
+		// to a range, and nodes behind the end of a path count as log(2), as in Paddle.
+		id: 500, kind: op.Composed, python: functionByHand,
+		formula: `hsigmoid_loss(input, label, weight, bias?, path_table?, path_code?, num_classes=2) =
+			n = num_classes
+			leaves = reshape(whole(label), [-1, 1])
+			here = bitwise_right_shift(leaves + weak(n), counted(bit_length(2 * n - 1) - 1))
+			inner = where(here > 1, bitwise_right_shift(here, weak(1)) - weak(1), number(here, 0))
+			known = where(leaves < 0 | leaves >= n, number(here, n), inner)
+			valid = given(path_table) ? cumprod(whole(path_table >= 0), 1) > 0 : here > 1
+			nodes = given(path_table) ? where(valid, path_table, number(path_table, 0)) : known
+			bits = given(path_table) ? path_code : remainder(here, weak(2))
+			products = sum(index(weight, [nodes]) * unsqueeze(input, [1]), axis=[-1])
+			scores = given(bias) ? products + index(reshape(bias, [-1]), [nodes]) : products
+			cut = clip(scores * like(valid, input), -40, 40)
+			sum(softplus(cut, 1, 40) - like(bits, input) * cut, axis=[1], keepdim=true)`,
+	},
 }

@@ -142,4 +142,59 @@ var mathFormulas = []composite{
 		id: 544, kind: op.Composed, infer: op.Rules{likeFirst, unchanged}, narrow: true, python: op.Python{Internal: true}, onnx: "Hardmax-13",
 		formula: `hardmax(x, axis=-1) = like(places(x, axis) == argmax(x, axis=axis, keepdim=true), x)`,
 	},
+	{
+		// The last factor is log(pi).
+		id: 494, kind: op.Composed, python: rows.ByHandInPlace,
+		formula: `multigammaln(x, p=1) =
+			below = (like(counted(p), x) - (p - 1)) * 0.5
+			sum(lgamma(unsqueeze(x, [-1]) + below), axis=[-1]) + 0.25 * p * (p - 1) * 1.1447298858494002`,
+	},
+	{
+		// Random numbers are an operand, so that a program says where they come from, and a gradient has the same ones.
+		id: 496, kind: op.Composed, asFirst: true, python: functionByHand,
+		formula: `dropout(x, numbers, p=0.5, upscale=true) =
+			where(numbers >= single(p), upscale & p < 1 ? x * (1 / (1 - p)) : x, 0)`,
+	},
+	{
+		// The limit of selu for large negative x.
+		id: 497, kind: op.Composed, asFirst: true, python: functionByHand,
+		formula: `alpha_dropout(x, numbers, p=0.5) =
+			limit = -1.0507009873554805 * 1.6732632423543772
+			a = 1 / ((1 - p) * (1 + p * (limit * limit))) ** 0.5
+			where(numbers >= single(p), x, limit) * a - a * limit * p`,
+	},
+	{
+		id: 498, kind: op.Composed, asFirst: true, python: functionByHand,
+		formula: `gumbel_softmax(x, numbers, temperature=1.0, axis=-1) =
+			softmax((x + -log(-log(numbers))) / temperature, axis)`,
+	},
+	{
+		id: 499, kind: op.Composed, python: functionByHand,
+		formula: `rrelu(x, slopes) = where(x < 0, x * slopes, x)`,
+	},
+	{
+		id: 495, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: functionByHand,
+		formula: `shard_index(input, index_num=1, nshards=1, shard_id=0, ignore_value=-1) =
+			n = number(input, -(-index_num // nshards))
+			where(input // n == weak(shard_id), remainder(input, n), number(input, ignore_value))`,
+	},
+	{
+		// Halves are rounded to the even integer; a sum with a zero point of 16 bits may be none of a half.
+		id: 545, kind: op.Composed, narrow: true, python: op.Python{Internal: true},
+		formula: `quantize_linear(x, scale, zero?, low=0.0, high=255.0, dtype=dtype) =
+			steps = wide(round(x / scale))
+			kept = clip(given(zero) ? steps + like(zero, steps) : steps, low, high)
+			given(dtype) ? cast(kept, dtype=dtype) : kept`,
+	},
+	{
+		// Of zeros alone the scale is 1, as in onnxruntime: nothing can be divided by 0.
+		id: 546, kind: op.Composed, narrow: true, python: op.Python{Internal: true}, onnx: "DynamicQuantizeLinear-11",
+		formula: `dynamic_quantize_linear(x) -> out, scale, zero =
+			low = numel(x) == 0 ? number(x, 0.0) : minimum(min(x), 0)
+			high = numel(x) == 0 ? number(x, 0.0) : maximum(max(x), 0)
+			width = high - low
+			scale = where(width == 0, number(x, 1.0), width / 255)
+			zero = octets(round(clip(-low / scale, 0, 255)))
+			[octets(quantize_linear(x, scale, zero)), scale, zero]`,
+	},
 }

@@ -172,4 +172,12 @@ var productFormulas = []composite{
 			parts = frames(x, frame_length, frame_step)
 			dft(given(window) ? parts * along(window, parts, 2) : parts, frame_length, 2, false, onesided)`,
 	},
+	{
+		id: 492, kind: op.Composed, accepts: dtype.All, python: methodByHand,
+		formula: `vecdot(x, y, axis=-1) = sum(x * y, axis=[axis])`,
+	},
+	{
+		id: 493, kind: op.Composed, accepts: dtype.All, python: methodByHand,
+		formula: `matrix_power(x, n=1) = power_of(x, n)`,
+	},
 }

@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -37,10 +38,14 @@ import (
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
+//	counted(n)               the whole numbers from 0 to n - 1
+//	bit_length(n)            how many bits a number from 0 has
+//	power_of(x, n)           square matrices to the power of n; see powers.go
 //	others(x, axis)          all axes of x but one
 //	shaped(x, y)             x in the shape of y
 //	along(w, x, axis)        a line of numbers in the shape in which it broadcasts over x along an axis
 //	affine(x, w, b, axis)    x * w + b, either of which may be left out, both along an axis
+//	octets(x)                x as uint8
 //	whole(label)             labels as int64
 //	class_of(label, kept, n) labels of int64, with 0 for those that are not kept and n, which is out of range, for negative ones
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
@@ -72,6 +77,9 @@ import (
 //	summed_products(...)     that of einsum, in einsum.go
 //	attended(...)            that of masked_attention, in attention.go
 //	attended_scores(...)     those of masked_attention_scores
+//	pooled(...)              that of window_pool, in window.go
+//	pooled_places(...)       that of window_pool_places
+//	stepped(...)             those of recurrent, in recurrent.go
 //	by_token(...)            the results of linear_attention, in composites_attention.go
 //	spectrum(...)            that of dft
 //	frames(x, length, step)  the frames of a signal [batch, length, parts]
@@ -126,14 +134,25 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"size":            sizeOf,
 	"slices":          slicePlaces,
 	"weak":            func(e *evaluation, args []quantity) quantity { return quantity{v: e.Number(args[0].value)} },
+	"pooled":          poolWindows,
+	"pooled_places":   placesOfMaxima,
 	"attended":        maskedAttention,
 	"attended_scores": attentionWithScores,
+	"stepped":         stepStates,
 	"by_token":        readByToken,
 	"frames":          frameSignal,
 	"spectrum":        transformSignal,
 	"regions":         alignRegions,
 	"summed_products": einsum,
 	"deformed":        deformConv,
+	"bit_length": func(_ *evaluation, args []quantity) quantity {
+		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
+	},
+	"counted":  func(e *evaluation, args []quantity) quantity { return quantity{v: e.Range(args[0].value.I)} },
+	"power_of": powerOf,
+	"octets": func(e *evaluation, args []quantity) quantity {
+		return quantity{v: e.Cast(args[0].v, dtype.Uint8)}
+	},
 	"whole": func(e *evaluation, args []quantity) quantity {
 		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},

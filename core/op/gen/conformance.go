@@ -16,6 +16,7 @@ type caseRow struct {
 	Kind      string           `json:"kind"`
 	Counted   bool             `json:"counted,omitempty"`
 	Many      bool             `json:"many,omitempty"`
+	Formula   bool             `json:"formula,omitempty"`
 	Inputs    []caseInput      `json:"inputs"`
 	Attrs     []caseAttr       `json:"attrs"`
 	DTypes    []string         `json:"dtypes"`
@@ -88,7 +89,7 @@ func cases(rows []op.Row) string {
 // caseOf keeps empty lists as such: null would have the suite ask before each loop.
 func caseOf(row *op.Row) caseRow {
 	c := caseRow{
-		ID: row.ID, Name: row.Name, Kind: row.Kind.String(), Counted: row.Counted, Many: row.Many(), Jumps: row.Jumps, NumPy: described[row.Name].NumPy, Scale: described[row.Name].Scale,
+		ID: row.ID, Name: row.Name, Kind: row.Kind.String(), Counted: row.Counted, Many: row.Many(), Formula: row.Calls != nil, Jumps: row.Jumps, NumPy: described[row.Name].NumPy, Scale: described[row.Name].Scale,
 		Inputs: []caseInput{}, Attrs: []caseAttr{}, Elsewhere: described[row.Name].Elsewhere,
 		Tolerance: toleranceOf(&row.Tolerance),
 	}

@@ -158,10 +158,7 @@ def shard_index(input: Tensor, index_num: int, nshards: int, shard_id: int, igno
         raise ValueError(f"[shard_index] shard {shard_id} of {nshards} of {index_num} indices; want numbers from 1")
     if m.numel and (largest := int(_operators.max(input))) >= index_num:
         raise ValueError(f"[shard_index] input has the index {largest}; want indices below {index_num}")
-    size = -(-index_num // nshards)
-    mine = _operators.equal(_operators.floor_divide(input, filled((), size, m.dtype, m.place)), shard_id)
-    inside = _operators.remainder(input, filled((), size, m.dtype, m.place))
-    return _operators.where(mine, inside, filled((), ignore_value, m.dtype, m.place))
+    return _operators.shard_index(input, index_num, nshards, shard_id, ignore_value)
 
 
 @requiring

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays._creation import arange
 from .._calls import _operators
 from .._calls._derivative import derivative
 from .._calls._inplace import in_place
 from .._calls._lapack import Floats, numbers, result
-from .._calls._precision import fractional, rounded, working
+from .._calls._precision import fractional
 from .._core._convert import index, of_one_dtype, of_one_place, tensor
 from .._core._errors import UnsupportedError
 from .._core._objects import Tensor, meta
@@ -109,10 +108,7 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
         raise AttributeError(f"[multigammaln] x is {type(x).__name__}; want a Tensor")
     if not meta(x).dtype.is_floating:
         raise UnsupportedError(f"[multigammaln] x is {meta(x).dtype.name}; want a floating-point dtype")
-    wide = working(x)
-    halves = arange(1 - p, 1, 1, dtype=meta(wide).dtype, device=meta(wide).place) * 0.5
-    terms = _ops.lgamma(_operators.unsqueeze(wide, [-1]) + halves)
-    return rounded(_operators.sum(terms, [-1]) + 0.25 * p * (p - 1) * math.log(math.pi), x)
+    return _operators.multigammaln(x, p)
 
 
 def _density(d: list[Any], made: list[Any], given: Any) -> list[Any]:

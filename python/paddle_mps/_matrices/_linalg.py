@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._arrays._array import transpose
-from .._calls import _grad, _operators
+from .._calls import _complex, _grad, _operators
 from .._calls._precision import fractional, rounded, working
 from .._core import _dtype
 from .._core._caller import dimensions_text
@@ -236,22 +236,29 @@ def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:
         ValueError: x is no tensor, no batch of square matrices, or n is below 0 and a matrix singular.
         TypeError: n is no int.
     """
-    order = square_matrices("matrix_power", x)
+    square_matrices("matrix_power", x)
     n = index("n", n)
-    base = working(x)
     if n < 0:
-        base, n = inv(base), -n
-    if n == 0 or not order:
-        return _grad.regardless(rounded(identity(base), x), x)
+        return rounded(_operators.matrix_power(inv(working(x)), -n), x)
+    return _operators.matrix_power(x, n)
+
+
+def complex_matrix_power(x: Tensor, n: int) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not take."""
+    if n < 2:
+        return _operators.assign(x) if n else _grad.regardless(identity(x), x)
     power: Tensor | None = None
     while n:
         if n & 1:
-            power = base if power is None else _operators.matmul(power, base)
+            power = x if power is None else _operators.matmul(power, x)
         n >>= 1
         if n:
-            base = _operators.matmul(base, base)
+            x = _operators.matmul(x, x)
     assert power is not None
-    return rounded(_operators.assign(power) if power is x else power, x)
+    return power
+
+
+_complex.COMPOSITES.update(matrix_power=complex_matrix_power)
 
 
 def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:

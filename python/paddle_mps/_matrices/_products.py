@@ -16,7 +16,7 @@ from .._arrays._array import slice as cut
 from .._calls import _complex, _grad, _operators
 from .._calls._call import into, mixed, renamed
 from .._calls._inplace import in_place
-from .._calls._precision import fractional, rounded, working
+from .._calls._precision import fractional, rounded
 from .._core._caller import dimensions_text
 from .._core._convert import axis_of, index, of_one_dtype, one_number, real, said, scalar, tensor
 from .._core._errors import errors_of
@@ -312,12 +312,19 @@ def vecdot(x: Tensor, y: Tensor | Scalar, axis: int = -1, name: str | None = Non
         TypeError: the dtypes do not promote to one.
     """
     x = tensor(x, "vecdot", "x")
-    if meta(x).dtype.is_complex:
-        x = conj(x)
     if scalar(y) is not None:
-        return _operators.sum(mixed(_operators.multiply_expression, x, y), axis)
-    y = tensor(y, "vecdot", "y")
-    return rounded(_operators.sum(_operators.multiply(working(x), working(y)), axis), x)
+        return _operators.sum(
+            mixed(_operators.multiply_expression, conj(x) if meta(x).dtype.is_complex else x, y), axis
+        )
+    return rounded(_operators.vecdot(x, tensor(y, "vecdot", "y"), axis), x)
+
+
+def complex_vecdot(x: Tensor, y: Tensor, axis: int) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not take."""
+    return _operators.sum(_operators.multiply(conj(x), y), axis)
+
+
+_complex.COMPOSITES.update(vecdot=complex_vecdot)
 
 
 MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")

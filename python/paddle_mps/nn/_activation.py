@@ -172,7 +172,7 @@ def rrelu(
         slopes = uniform(list(known.shape), known.dtype, lower, upper, place=known.place)
     else:
         slopes = full_0d(x, (lower + upper) / 2)
-    return _operators.where(x < 0, _operators.multiply(x, slopes), x)
+    return _operators.rrelu(x, slopes)
 
 
 def maxout(x: Tensor, groups: int, axis: int = 1, name: str | None = None) -> Tensor:

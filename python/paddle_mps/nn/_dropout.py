@@ -6,12 +6,10 @@ not the same as in Paddle.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .._arrays._creation import full_0d
 from .._calls import _operators
 from .._calls._call import renamed
 from .._calls._inplace import in_place
@@ -23,22 +21,6 @@ from .._core._errors import UnsupportedError
 from .._core._objects import Tensor, meta
 from .._maths._elementwise import of_floats
 from .._randomness._sampling import uniforms
-
-# SELU's limit for large negative x, -scale * alpha: what alpha_dropout puts in the place of an element.
-SATURATED = -1.0507009873554805 * 1.6732632423543772
-
-
-def kept_elements(x: Tensor, shape: Sequence[int], p: float) -> Tensor:
-    """A bool tensor that is False with probability p."""
-    kept: Tensor = uniforms(list(shape), 0.0, 1.0, _dtype.float32, meta(x).place) >= p
-    return kept
-
-
-def dropped(x: Tensor, shape: Sequence[int], p: float, scale: float) -> Tensor:
-    """x * scale, with 0 in the places of a mask of a shape that are drawn with probability p."""
-    wide = working(x)
-    kept = wide if scale == 1 else wide * scale
-    return rounded(_operators.where(kept_elements(x, shape, p), kept, full_0d(wide, 0)), x)
 
 
 @renamed(input="x")
@@ -82,9 +64,14 @@ def dropout(
         return in_place(dropout, x, p, None, training, False, mode)
     if not training:
         return rounded(working(x) * (1 - p), x) if mode == "downscale_in_infer" else _operators.assign(x)
-    scale = 1 / (1 - p) if mode == "upscale_in_train" and p < 1 else 1.0
     shape = meta(x).shape
-    return dropped(x, shape if axis is None else mask_shape(shape, axis), p, scale)
+    numbers = drawn(x, shape if axis is None else mask_shape(shape, axis))
+    return _operators.dropout(x, numbers, p, mode == "upscale_in_train")
+
+
+def drawn(x: Tensor, shape: Sequence[int]) -> Tensor:
+    """Random numbers from 0 to 1, from the generator of the place of x."""
+    return uniforms(list(shape), 0.0, 1.0, _dtype.float32, meta(x).place)
 
 
 def mask_shape(shape: Sequence[int], axis: Any) -> list[int]:
@@ -196,10 +183,7 @@ def saturated(function: str, x: Tensor, shape: Sequence[int], p: Any, training: 
     if p == 1:
         nothing: Tensor = x * 0.0 + 0.0
         return nothing
-    a = 1 / math.sqrt((1 - p) * (1 + p * SATURATED**2))
-    wide = working(x)
-    mixed = _operators.where(kept_elements(x, shape, p), wide, full_0d(wide, SATURATED))
-    return rounded(mixed * a - a * SATURATED * p, x)
+    return _operators.alpha_dropout(x, drawn(x, shape), p)
 
 
 __all__ = [

@@ -7,21 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays._array import concat, reshaped
-from .._arrays._creation import full_0d, value_of
+from .._arrays._array import concat
+from .._arrays._creation import value_of
 from .._calls import _operators
-from .._calls._precision import rounded, working
-from .._core import _dtype
+from .._calls._precision import rounded
 from .._core._convert import index, tensor
+from .._core._errors import errors_of
 from .._core._objects import Tensor, from_array, meta
 from .._maths._elementwise import of_floats
-from ._losses import log_of_1_and_exp
 from ._similarity import linear, log_softmax
 
-# Scores are cut to this range before the sigmoid, as in Paddle.
-LIMIT = 40.0
 
-
+@errors_of("index")
 def hsigmoid_loss(
     input: Tensor,
     label: Tensor,
@@ -59,50 +56,18 @@ def hsigmoid_loss(
     """
     if index("num_classes", num_classes) < 2:
         raise ValueError(f"[hsigmoid_loss] num_classes is {num_classes}; want a number from 2")
-    x, table = working(of_floats(input, "hsigmoid_loss")), working(tensor(weight, "hsigmoid_loss", "weight"))
-    shape, nodes_shape = meta(x).shape, meta(table).shape
+    shape = meta(of_floats(input, "hsigmoid_loss")).shape
+    nodes_shape = meta(tensor(weight, "hsigmoid_loss", "weight")).shape
     if len(shape) != 2 or len(nodes_shape) != 2 or nodes_shape[1] != shape[1]:
         raise ValueError(f"[hsigmoid_loss] shapes are {list(shape)} and {list(nodes_shape)}; want [n, f], [nodes, f]")
+    line = None if bias is None else tensor(bias, "hsigmoid_loss", "bias")
     if path_table is None or path_code is None:
-        nodes, bits, valid = complete_paths(tensor(label, "hsigmoid_loss", "label"), num_classes)
-    else:
-        nodes, bits, valid = given_paths(path_table, path_code)
-    kept = _operators.cast(valid, meta(x).dtype)
-    scores = _operators.sum(_operators.multiply(_operators.index(table, [nodes]), _operators.unsqueeze(x, 1)), -1)
-    if bias is not None:
-        line = reshaped(working(tensor(bias, "hsigmoid_loss", "bias")), [-1])
-        scores = _operators.add(scores, _operators.index(line, [nodes]))
-    scores = _operators.clip(_operators.multiply(scores, kept), -LIMIT, LIMIT)
-    terms = _operators.subtract(
-        log_of_1_and_exp(scores), _operators.multiply(_operators.cast(bits, meta(x).dtype), scores)
-    )
-    return rounded(_operators.sum(terms, 1, None, True), input)
-
-
-def complete_paths(label: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The nodes of each label's path from the leaf to the root, the bits there, and which there are: [n, longest path].
-
-    In the tree counted in rows from 1 the parent of node c is c // 2, and the bit is whether c is odd.
-    """
-    leaves = _operators.unsqueeze(reshaped(_operators.cast(label, _dtype.int64), [-1]), 1)
-    # A label that is no class becomes a node that is out of range.
-    wrong = _operators.logical_or(leaves < 0, leaves >= classes)
-    leaves = leaves + classes
-    steps = (2 * classes - 1).bit_length() - 1
-    shifts = _operators.range(meta(label).place.word, 0, 1, steps, _dtype.int64)
-    here = _operators.bitwise_right_shift(leaves, shifts)
-    valid = here > 1
-    nodes = _operators.where(valid, _operators.bitwise_right_shift(here, 1) - 1, full_0d(here, 0))
-    return _operators.where(wrong, full_0d(nodes, classes), nodes), _operators.remainder(here, 2), valid
-
-
-def given_paths(path_table: Tensor, path_code: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """As `complete_paths`, of paths that end before their first node below 0."""
+        given = tensor(label, "hsigmoid_loss", "label")
+        return rounded(_operators.hsigmoid_loss(input, given, weight, line, None, None, num_classes), input)
     table, code = tensor(path_table, "hsigmoid_loss", "path_table"), tensor(path_code, "hsigmoid_loss", "path_code")
     if meta(table).shape != meta(code).shape or len(meta(table).shape) != 2:
         raise ValueError(f"[hsigmoid_loss] path_table has shape {list(meta(table).shape)}; want 2 axes, as path_code")
-    valid = _operators.cast(_operators.cumprod(_operators.cast(table >= 0, _dtype.int64), 1), _dtype.bool_)
-    return _operators.where(valid, table, full_0d(table, 0)), code, valid
+    return rounded(_operators.hsigmoid_loss(input, table, weight, line, table, code, num_classes), input)
 
 
 def adaptive_log_softmax_with_loss(

@@ -75,10 +75,9 @@ def gumbel_softmax(
         raise ValueError(f"[gumbel_softmax] temperature is {temperature}; want a number above 0")
     wide = working(x)
     chance = uniforms(m.shape, 0.0, 1.0, meta(wide).dtype, m.place)
-    noise = -_operators.log(-_operators.log(chance))
-    soft = _operators.softmax(_operators.add(wide, noise) / temperature, axis)
     if not hard:
-        return rounded(soft, x)
+        return _operators.gumbel_softmax(x, chance, temperature, axis)
+    soft = _operators.gumbel_softmax(wide, chance, temperature, axis)
     largest = _operators.argmax(soft, axis, True, _dtype.int64)
     places = reshaped(counted(x, m.shape[axis]), [-1 if a == axis else 1 for a in range(len(m.shape))])
     chosen = _operators.cast(_operators.equal(places, largest), meta(soft).dtype)

@@ -30,12 +30,13 @@ def applies(row: dict[str, Any]) -> bool:
     """Whether an operator reads tensors and writes one, which can be given, and the table says with which attributes.
 
     How far two results may be apart where roundings count and there is no NumPy expression to take their scale from (attention,
-    recurrent layers), and in scans without one, is more than the table says, as are the shapes of the operands of composed rows: their
-    own tests have these cases.
+    recurrent layers), and in scans without one, is more than the table says, as are the shapes of the operands of composed rows, and of
+    formulas with indices: their own tests have these cases.
     """
     known = bool(row.get("settings")) or not any(a.get("needed") for a in row["attrs"])
     scaled = row["numpy"] or not (row["kind"] == "scan" or any(row["tolerance"]["roundings"].values()))
-    others = row["kind"] in ("view", "create", "composed") or not scaled
+    shaped = (row["kind"] == "index" and row.get("formula")) or row["name"] == "index_fill"  # whose value has no axes
+    others = row["kind"] in ("view", "create", "composed") or shaped or not scaled
     return known and not others and not row.get("counted") and not row.get("many")
 
 

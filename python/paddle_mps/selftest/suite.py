@@ -142,7 +142,7 @@ def operands(row: dict[str, Any], case: Case, place: str, attrs: dict[str, Any])
         ]
     shape = SHAPES.get(case.layout, (5, 7))
     last = row["inputs"][-1] if row["inputs"] else {"domain": "unrestricted"}
-    if case.layout == "aliased" and last["domain"] == "position" and not last.get("variadic"):
+    if case.layout == "aliased" and any(i["domain"] == "position" and not i.get("variadic") for i in row["inputs"]):
         shape = shape[:1]  # as many axes as there are index tensors, so that all operands have one shape
     found: list[Any] = []
     for i, declared in enumerate(row["inputs"]):
