@@ -167,6 +167,16 @@ CASES = [
     case("concat", lambda x, y: ops.concat([x, y], -1), normal(2, 4), normal(2, 1)),
     case("stack", lambda x, y: ops.stack([x, y], -1), normal(2, 4), normal(2, 4)),
     case("tile", lambda x: ops.tile(x, [2, 1, 3]), normal(2, 4)),
+    *[
+        case("pad", lambda x, mode=mode: ops.pad(x, [1, 2, -1, 3], mode, 0.5), normal(2, 4))
+        for mode in ("constant", "reflect", "replicate", "circular")
+    ],
+    case("unfold", lambda x: ops.unfold(x, [2, 2], [1, 2], [1, 0, 0, 1], None), normal(1, 2, 3, 3)),
+    case("diag_embed", lambda x: ops.diag_embed(x, 1, 0, -1, 0), normal(2, 3)),
+    case("diagonal_scatter", lambda x, y: ops.diagonal_scatter(x, y, -1, 0, 1), normal(3, 4), normal(2)),
+    case("slice_scatter", lambda x, v: ops.slice_scatter(x, v, [0], [1], [9], [2]), normal(4, 3), normal(2, 1)),
+    case("select_scatter", lambda x, v: ops.select_scatter(x, v, 1, -2), normal(2, 3), normal(2)),
+    case("block_diag", lambda x, y: ops.block_diag([x, y]), normal(2, 3), normal(2)),
     case("flip", lambda x: ops.flip(x, [0]), normal(2, 4)),
     *[case("gather", lambda x, a=a: ops.gather(x, int64([2, 0, 2]), a), normal(3, 4, 3)) for a in (0, -1)],
     case("gather", lambda x: ops.gather(x, int64([[2], [0]]), 1), normal(3, 4)),

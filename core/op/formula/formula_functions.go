@@ -252,16 +252,15 @@ func diagonalOf(e *evaluation, args []quantity) quantity {
 		return e.refuse("the axes are both %d; want two different ones", first)
 	}
 	height, width := s.Dims[first], s.Dims[second]
-	if !shape.IsSymbol(height) && !shape.IsSymbol(width) && s.Known() {
+	if !shape.IsSymbol(height) && !shape.IsSymbol(width) {
 		offset := min(args[1].value.I, math.MaxInt32)
 		return quantity{v: rows.Diagonal(e.Calls, args[0].v, max(offset, -math.MaxInt32), first, second)}
 	}
 	l := shape.Layout{Shape: s} // types alone
 	l.Remove(max(first, second))
 	l.Remove(min(first, second))
-	l.Append(0)
-	l.Dims[l.Rank-1], _ = e.NewSize()
-	return quantity{v: e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: dimensions(&l.Shape)}}, args[0].v)}
+	count, _ := e.NewSize()
+	return quantity{v: e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(dimensions(&l.Shape), count)}}, args[0].v)}
 }
 
 func bitsOf(e *evaluation, args []quantity) quantity {
