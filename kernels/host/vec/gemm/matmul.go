@@ -27,6 +27,10 @@ type tile[T vec.Real] struct {
 	packPanel func(to, b []T, offsets []int)
 	addRowsAt func(c, a, b []T, offsets []int)
 
+	// packLines is packPanel for at most cols columns from column first on, of rows of b that are lines: see AddGridAtOffsets. nil where there
+	// is none, or where grid takes such rows.
+	packLines func(to, b []T, offsets []int, first, cols, width, pitch int)
+
 	// addTwoRowsAt is addRowsAt for rows c and d, times elements of a and of e; nil where there is none.
 	addTwoRowsAt func(c, d, a, e, b []T, offsets []int)
 
