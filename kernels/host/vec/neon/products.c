@@ -5,7 +5,38 @@
 #include "rows.h"
 #include "vectors.h"
 
-#define PANEL 12 // columns
+#define PANEL 12    // columns of a panel of b
+#define SIDE_ROWS 8 // rows of a panel of a
+
+// Column r of four becomes vector r.
+INLINE void turn(narrow v[4]) {
+    narrow a = vtrn1q_f32(v[0], v[1]), b = vtrn2q_f32(v[0], v[1]), c = vtrn1q_f32(v[2], v[3]), d = vtrn2q_f32(v[2], v[3]);
+#define PAIRS(f, x, y) vreinterpretq_f32_f64(f(vreinterpretq_f64_f32(x), vreinterpretq_f64_f32(y)))
+    v[0] = PAIRS(vtrn1q_f64, a, c), v[1] = PAIRS(vtrn1q_f64, b, d), v[2] = PAIRS(vtrn2q_f64, a, c), v[3] = PAIRS(vtrn2q_f64, b, d);
+}
+
+// A panel of eight rows of a, column after column.
+void neon_pack_rows(float *to, const float *a, size_t steps, size_t lda) {
+    size_t l = 0;
+    for (; l + 4 <= steps; l += 4, to += 4 * SIDE_ROWS) {
+        narrow x[4], y[4];
+        for (int r = 0; r < 4; r++) x[r] = vld1q_f32(a + r * lda + l), y[r] = vld1q_f32(a + (r + 4) * lda + l);
+        turn(x), turn(y);
+        for (int r = 0; r < 4; r++) vst1q_f32(to + r * SIDE_ROWS, x[r]), vst1q_f32(to + r * SIDE_ROWS + 4, y[r]);
+    }
+    for (; l < steps; l++, to += SIDE_ROWS) {
+        for (size_t r = 0; r < SIDE_ROWS; r++) to[r] = a[r * lda + l];
+    }
+}
+
+// A panel of rows of b that lie at offsets.
+void neon_pack_panel(float *to, const float *b, const int64_t *offsets, size_t steps) {
+    for (size_t l = 0; l < steps; l++, to += PANEL) {
+        const float *p = b + offsets[l];
+        narrow x = vld1q_f32(p), y = vld1q_f32(p + 4), z = vld1q_f32(p + 8);
+        vst1q_f32(to, x), vst1q_f32(to + 4, y), vst1q_f32(to + 8, z);
+    }
+}
 
 void neon_pack_lines(float *to, const float *b, const int64_t *offsets, size_t steps, size_t first, size_t cols, size_t width, size_t pitch) {
     for (size_t v = 0; v < cols; v += 4, to += 4) {
@@ -113,13 +144,6 @@ INLINE void panel_row(int panels, float *c, const float *a, const float *b, size
 void neon_panel_row(float *c, const float *a, const float *b, size_t stride, size_t steps, size_t panels) {
     if (panels == 4) panel_row(4, c, a, b, stride, steps);
     else panel_row(2, c, a, b, stride, steps);
-}
-
-// Column r of four becomes vector r.
-INLINE void turn(narrow v[4]) {
-    narrow a = vtrn1q_f32(v[0], v[1]), b = vtrn2q_f32(v[0], v[1]), c = vtrn1q_f32(v[2], v[3]), d = vtrn2q_f32(v[2], v[3]);
-#define PAIRS(f, x, y) vreinterpretq_f32_f64(f(vreinterpretq_f64_f32(x), vreinterpretq_f64_f32(y)))
-    v[0] = PAIRS(vtrn1q_f64, a, c), v[1] = PAIRS(vtrn1q_f64, b, d), v[2] = PAIRS(vtrn2q_f64, a, c), v[3] = PAIRS(vtrn2q_f64, b, d);
 }
 
 INLINE narrow every(const float *p, size_t step) {

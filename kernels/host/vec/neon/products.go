@@ -5,6 +5,10 @@ package neon
 /*
 #cgo noescape neon_pack_lines
 #cgo nocallback neon_pack_lines
+#cgo noescape neon_pack_rows
+#cgo nocallback neon_pack_rows
+#cgo noescape neon_pack_panel
+#cgo nocallback neon_pack_panel
 #cgo noescape neon_add_rows
 #cgo nocallback neon_add_rows
 #cgo noescape neon_add_rows_at
@@ -41,6 +45,16 @@ func PackLines(to, b []float32, offsets []int, first, cols, width, pitch int) {
 
 // PanelCols is the number of columns of a panel of gemm.
 const PanelCols = 12
+
+// PackRows lays out a panel of eight rows of a, column after column.
+func PackRows(to, a []float32, steps, lda int) {
+	C.neon_pack_rows(floats(to), floats(a), C.size_t(steps), C.size_t(lda))
+}
+
+// PackPanel lays out a panel of PanelCols columns of rows at offsets of b.
+func PackPanel(to, b []float32, offsets []int) {
+	C.neon_pack_panel(floats(to), floats(b), places(offsets), C.size_t(len(offsets)))
+}
 
 // AddRows adds rows of b, ldb elements apart, times elements of a to c.
 func AddRows(c, a, b []float32, ldb int) {

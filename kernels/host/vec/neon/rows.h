@@ -93,6 +93,10 @@ void neon_kernel_cells(float *to, const float *w, size_t groups, size_t cell);
 void neon_image_cells(float *to, const float *x, const neon_tiles *t, size_t cell);
 int neon_tile_sums(float *to, const float *m, const neon_tiles *t, size_t cell); // whether all are finite
 
+// A panel of eight rows, lda elements apart, and one of twelve columns of rows at offsets.
+void neon_pack_rows(float *to, const float *a, size_t steps, size_t lda);
+void neon_pack_panel(float *to, const float *b, const int64_t *offsets, size_t steps);
+
 // A panel of twelve columns of rows that are lines: see AddGridAtOffsets of package gemm. Columns from number cols on are undefined.
 void neon_pack_lines(float *to, const float *b, const int64_t *offsets, size_t steps, size_t first, size_t cols, size_t width, size_t pitch);
 
