@@ -1,4 +1,4 @@
-//go:build !goexperiment.simd || !amd64 || race
+//go:build !((goexperiment.simd && amd64) || (arm64 && cgo)) || race
 
 package host
 

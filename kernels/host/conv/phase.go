@@ -334,13 +334,22 @@ func (j phased[T]) tiled(p *convPhase[T], group, img, first int64, grid *[op.Max
 
 // around is a block of rows that has number n of them, and as many as a tile at least: a product of few rows cannot read several lines.
 func (b between) around(n int64) between {
-	last := max((b.to-b.from)/rowMultiple-1, 0)
-	block := min(n/rowMultiple, last)
-	from := b.from + block*rowMultiple
+	rows := rowsTogether()
+	last := max((b.to-b.from)/rows-1, 0)
+	block := min(n/rows, last)
+	from := b.from + block*rows
 	if block == last {
 		return between{from, b.to}
 	}
-	return between{from, from + rowMultiple}
+	return between{from, from + rows}
+}
+
+// rowsTogether is a number of rows that fill tiles, and of which none is packed beside one of others.
+func rowsTogether() int64 {
+	if side := int64(gemm.PanelRows[float32]()); side > 1 {
+		return 2 * side
+	}
+	return rowMultiple
 }
 
 // definition computes sums of rows of a piece term by term.

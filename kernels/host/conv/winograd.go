@@ -156,7 +156,7 @@ func (j winogradCall) open(t *tiledPiece, grid *[op.MaxSpatial]int64, cells []fl
 	old := *t.Tiles
 	*t.Tiles = winograd.Tiles{
 		PerLine: int(perLine), Count: int(lines * perLine), Columns: int(grid[2]), Lines: int(grid[1]), Apart: int(grid[2]),
-		Pitch: int(2 * odd), Odd: int(odd), Panel: int(j.Channels * winograd.PanelTiles),
+		Pitch: int(2 * odd), Odd: int(odd), Panel: int(j.Channels) * winograd.PanelTiles(),
 	}
 	if !t.Open(&old) {
 		return false
@@ -166,8 +166,8 @@ func (j winogradCall) open(t *tiledPiece, grid *[op.MaxSpatial]int64, cells []fl
 	if cells == nil {
 		t.atOnce = min(t.atOnce, kernelsAtOnce/winograd.Cells/j.Channels)
 	}
-	t.atOnce = min(max(t.atOnce/rowMultiple, 1)*rowMultiple, t.rows.to-t.rows.from)
-	t.imageStep, t.sumStep, t.step = roundTo(t.line, winograd.PanelTiles)*j.Channels+evenCell, t.atOnce*t.line+evenCell, cellStep(t.atOnce, j.Channels)
+	t.atOnce = min(max(t.atOnce/rowsTogether(), 1)*rowsTogether(), t.rows.to-t.rows.from)
+	t.imageStep, t.sumStep, t.step = roundTo(t.line, int64(winograd.PanelTiles()))*j.Channels+evenCell, t.atOnce*t.line+evenCell, cellStep(t.atOnce, j.Channels)
 	s.Columns = window.Grown(s.Columns, winograd.Cells*(t.imageStep+t.sumStep+t.step)+2*odd*(2*lines+2)+evenCell)
 	rest := s.Columns
 	take := func(n int64) (part []float32) {
@@ -186,13 +186,13 @@ func (j winogradCall) image(t *tiledPiece, p *convPhase[float32], group, img, fi
 	need, strides := [op.MaxSpatial]int64{1, int64(len(t.channel) / t.Pitch), int64(t.PerLine + 1)}, [op.MaxSpatial]int64{0, int64(t.Pitch), 1}
 	even := p.strips.low
 	even[1] += first
-	odd := even
+	odd, panel := even, int64(winograd.PanelTiles())
 	odd[2]++
 	for c := range j.Channels {
 		at := j.In.At(img, group*j.Channels+c)
 		j.In.Padded(t.channel, at, &need, &strides, &even, &everySecond)
 		j.In.Padded(t.channel[t.Odd:], at, &need, &strides, &odd, &everySecond)
-		if !t.Image(t.image[c*winograd.PanelTiles:], t.channel, int(t.imageStep)) {
+		if !t.Image(t.image[c*panel:], t.channel, int(t.imageStep)) {
 			return false
 		}
 	}

@@ -47,8 +47,10 @@ type where struct {
 // newWhere is for elements of size bytes. It counts twice an addition: three operands are read.
 func newWhere(size int64, choose func(dst, condition, a, b unsafe.Pointer, n int64)) engine.Kernel {
 	k := &where{EffortOf(engine.Plain, engine.Plain, 2), choose}
-	if nontemporal.Available() {
+	if nontemporal.HasChoose() {
 		k.choose = inLines(size, false, choose)
+	}
+	if nontemporal.Available() {
 		past := *k
 		past.choose = inLines(size, true, choose)
 		k.Past = &past
@@ -63,6 +65,10 @@ func newWhere(size int64, choose func(dst, condition, a, b unsafe.Pointer, n int
 func inLines(size int64, past bool, rows func(dst, condition, a, b unsafe.Pointer, n int64)) func(dst, condition, a, b unsafe.Pointer, n int64) {
 	return func(dst, condition, a, b unsafe.Pointer, n int64) {
 		head, whole := wholeLines(dst, n, size)
+		if whole < nontemporal.LeastChosen {
+			rows(dst, condition, a, b, n)
+			return
+		}
 		rows(dst, condition, a, b, head)
 		if whole > 0 {
 			at := head * size

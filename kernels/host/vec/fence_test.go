@@ -200,7 +200,7 @@ func productsStayInside[T vec.Real](t *testing.T, f *vectest.Fences) {
 								offsets[i] = (i * 7) % (k + 1)
 							}
 							b := vectest.Operand[T](f, k+lines*(width+more)+n-lines*width)
-							require.True(t, gemm.AddGridAtOffsets(matrix(m, n), vectest.Operand[T](f, m*k), b, offsets, m, n, k, n+more, width, width+more, true))
+							require.True(t, gemm.AddGridAtOffsets(matrix(m, n), vectest.Operand[T](f, gemm.LeftSize[T](m, k)), b, offsets, m, n, k, n+more, width, width+more, true))
 						}, "grid %v", what)
 					}
 					f.Try(t, func() { dots.AddTransposed(matrix(m, n), matrix(m, k), matrix(n, k), m, n, k, k+more, k+more, n+more) }, "dots %v", what)

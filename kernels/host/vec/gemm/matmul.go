@@ -27,6 +27,13 @@ type tile[T vec.Real] struct {
 	packPanel func(to, b []T, offsets []int)
 	addRowsAt func(c, a, b []T, offsets []int)
 
+	// packRows lays out a panel of as many rows of a as the tile has; nil where packLeft does that by itself.
+	packRows func(to, a []T, steps, lda int)
+
+	// packLines is packPanel for at most cols columns from column first on, of rows of b that are lines: see AddGridAtOffsets. nil where there
+	// is none, or where grid takes such rows.
+	packLines func(to, b []T, offsets []int, first, cols, width, pitch int)
+
 	// addTwoRowsAt is addRowsAt for rows c and d, times elements of a and of e; nil where there is none.
 	addTwoRowsAt func(c, d, a, e, b []T, offsets []int)
 
@@ -210,6 +217,10 @@ func (t *tile[T]) packLeft(to, a []T, rows, steps, lda int) {
 	for i := 0; i < rows; i += t.rows {
 		panel := to[i*steps:][:t.rows*steps]
 		have, r := min(t.rows, rows-i), 0
+		if have == t.rows && t.packRows != nil {
+			t.packRows(panel, a[i*lda:], steps, lda)
+			continue
+		}
 		if have < t.rows {
 			clear(panel)
 		}
@@ -299,8 +310,11 @@ const (
 // more than the product, so it is read where it lies, once and in order.
 func (t *tile[T]) thin(c, a, b []T, m, n, k, lda, ldb, ldc int) {
 	rows, width := ThinRows, ThinCols
-	if m == 1 && n >= loneLeast {
+	switch {
+	case m == 1 && n >= loneLeast:
 		rows, width = 1, loneCols
+	case m == 1: // none has to stay for others
+		rows = k
 	}
 	for j := 0; j < n; j += width {
 		cols := min(width, n-j)

@@ -52,7 +52,7 @@ func AddAtOffsets[T vec.Real](c, a, b []T, offsets []int, m, n, lda, ldc int, se
 // HasGrid reports whether [AddGridAtOffsets] takes products of m rows whose rows of b are several lines of so many columns.
 func HasGrid[T vec.Real](m, width int) bool {
 	t := tileOf[T]()
-	return t.grid != nil && m >= t.least() && width >= leastWidth
+	return (t.grid != nil || t.packLines != nil) && m >= t.least() && width >= leastWidth
 }
 
 // leastWidth is the number of columns of a line from which on a vector is of four lines at most.
@@ -95,7 +95,7 @@ func AddGridAtOffsets[T vec.Real](c, a, b []T, offsets []int, m, n, lda, ldc, wi
 	case t.grid != nil:
 		t.grid(t, c, a, b, offsets, m, n, lda, ldc, width, pitch, reach, set)
 	default:
-		t.addAtOffsets(c, a, b, offsets, m, n, lda, ldc, reach, set)
+		t.addAtOffsets(c, a, b, offsets, m, n, lda, ldc, width, pitch, reach, set)
 	}
 	return true
 }
@@ -141,26 +141,37 @@ func (t *tile[T]) packPanelsAt(to, b []T, offsets []int, cols, reach int) {
 	}
 }
 
-// addAtOffsets is AddAtOffsets for rows that are tiles. reach is the largest offset.
-func (t *tile[T]) addAtOffsets(c, a, b []T, offsets []int, m, n, lda, ldc, reach int, set bool) {
+// packColumns packs panels of columns of b from column first on.
+func (t *tile[T]) packColumns(to, b []T, offsets []int, first, cols, n, width, pitch, reach int) {
+	if n <= width {
+		t.packPanelsAt(to, b[first:], offsets, cols, reach)
+		return
+	}
+	for at := 0; at < cols; at += t.cols {
+		t.packLines(to[at*len(offsets):], b, offsets, first+at, min(t.cols, cols-at), width, pitch)
+	}
+}
+
+// addAtOffsets is AddGridAtOffsets for rows that are tiles. reach is the largest offset.
+func (t *tile[T]) addAtOffsets(c, a, b []T, offsets []int, m, n, lda, ldc, width, pitch, reach int, set bool) {
 	pool := packsOf[T]()
 	p := pool.Get().(*packed[T])
 	k := len(offsets)
-	tiles, width := (m+t.rows-1)/t.rows, pickedCols
-	direct := t.direct != nil && (tiles <= directTiles || tiles*k <= directTaps)
+	tiles, most := (m+t.rows-1)/t.rows, pickedCols
+	direct := t.direct != nil && n <= width && (tiles <= directTiles || tiles*k <= directTaps)
 	if direct || m <= blockRows {
-		width = t.cols
+		most = t.cols
 	}
 	for l := 0; l < k; l += depth {
 		steps := min(depth, k-l)
 		seen, first := offsets[l:][:steps], set && l == 0
-		for j := 0; j < n; j += width {
-			cols := min(width, n-j)
+		for j := 0; j < n; j += most {
+			cols := min(most, n-j)
 			if direct && reach+j+t.cols <= len(b) {
 				t.direct(c[j:], a[l*t.rows:], b[j:], seen, m, cols, lda, ldc, &p.edge, first)
 				continue
 			}
-			t.packPanelsAt(p.b[:], b[j:], seen, cols, reach)
+			t.packColumns(p.b[:], b, seen, j, cols, n, width, pitch, reach)
 			for i := 0; i < m; i += blockRows {
 				t.block(c[i*ldc+j:], a[i*lda+l*t.rows:], p.b[:], t.rows*lda, t.cols*steps, min(blockRows, m-i), cols, steps, ldc, &p.edge, first)
 			}

@@ -33,14 +33,28 @@ func tile12x16(c *float64, ldc int, a, b *float64, steps int, set bool)
 // tiles256 sets the tiles of vec.AVX2: six rows of two vectors leave four registers of sixteen for two vectors of b and two
 // elements of a.
 func (t *table) tiles256() {
-	t.tile32 = tile[float32]{6, 2 * vec.Lanes256, checkedTile(6, 2*vec.Lanes256, tile6x16), addRows256, packPanel256, addRowsAt256, addTwoRowsAt256, checkedTileAt(6, 2*vec.Lanes256, tileAt6x16), addPanelRow256, checkedColumn, nil, 0, nil}
-	t.tile64 = tile[float64]{6, 2 * vec.WideLanes256, checkedTile(6, 2*vec.WideLanes256, tile6x8), addRows64x256, packPanel64x256, addRowsAt64x256, nil, nil, nil, nil, nil, 0, nil}
+	t.tile32 = tile[float32]{
+		rows: 6, cols: 2 * vec.Lanes256, run: checkedTile(6, 2*vec.Lanes256, tile6x16),
+		addRows: addRows256, packPanel: packPanel256, addRowsAt: addRowsAt256,
+		addTwoRowsAt: addTwoRowsAt256, direct: checkedTileAt(6, 2*vec.Lanes256, tileAt6x16), row: addPanelRow256, column: checkedColumn,
+	}
+	t.tile64 = tile[float64]{
+		rows: 6, cols: 2 * vec.WideLanes256, run: checkedTile(6, 2*vec.WideLanes256, tile6x8),
+		addRows: addRows64x256, packPanel: packPanel64x256, addRowsAt: addRowsAt64x256,
+	}
 }
 
 // tiles512 sets those of AVX-512: twelve rows of two vectors, in 32 registers.
 func (t *table) tiles512() {
-	t.tile32 = tile[float32]{12, 2 * vec.Lanes512, checkedTile(12, 2*vec.Lanes512, tile12x32), addRows512, packPanel512, addRowsAt512, addTwoRowsAt512, nil, addPanelRow512, checkedColumn, windows512, 2 * groupRows, addGrid512}
-	t.tile64 = tile[float64]{12, 2 * vec.WideLanes512, checkedTile(12, 2*vec.WideLanes512, tile12x16), addRows64x512, packPanel64x512, addRowsAt64x512, nil, nil, nil, nil, nil, 0, nil}
+	t.tile32 = tile[float32]{
+		rows: 12, cols: 2 * vec.Lanes512, run: checkedTile(12, 2*vec.Lanes512, tile12x32),
+		addRows: addRows512, packPanel: packPanel512, addRowsAt: addRowsAt512,
+		addTwoRowsAt: addTwoRowsAt512, row: addPanelRow512, column: checkedColumn, windows: windows512, layRows: 2 * groupRows, grid: addGrid512,
+	}
+	t.tile64 = tile[float64]{
+		rows: 12, cols: 2 * vec.WideLanes512, run: checkedTile(12, 2*vec.WideLanes512, tile12x16),
+		addRows: addRows64x512, packPanel: packPanel64x512, addRowsAt: addRowsAt64x512,
+	}
 }
 
 // checkedTileAt is direct for a tile that reads b at offsets, with a look at the operands before. The caller has seen that a row of b follows each offset.

@@ -27,6 +27,7 @@ func (t *table) use(level vec.Level) {
 	t.level = level
 	t.tile32 = assembled(8, 12, tile8x12, addRow32)
 	t.tile64 = assembled(8, 6, tile8x6, addRow64)
+	t.loopsInC()
 }
 
 // assembled is a tile of the assembler, whose rows are added with the rounding of its own products.

@@ -96,7 +96,8 @@ INLINE narrow entry(const float row[8], uint8x16_t bytes) {
 }
 
 // The intervals of a + shift are halves of binades; first has the three bits of that sum that belong to the first interval.
-INLINE piece piece_n(const float c[9][8], narrow a, float shift, uint32_t first) {
+INLINE piece piece_n(const float (*c)[8], narrow a, float shift, uint32_t first) {
+    __asm__("" : "+r"(c)); // else GCC makes the address of each row anew
     uint32x4_t i = vshrq_n_u32(vreinterpretq_u32_f32(vaddq_f32(a, n_(shift))), 22);
     i = vandq_u32(vsubq_u32(i, vdupq_n_u32(first)), vdupq_n_u32(7));
     uint8x16_t bytes = vreinterpretq_u8_u32(vmlaq_n_u32(vdupq_n_u32(0x03020100), i, 0x04040404));

@@ -335,3 +335,7 @@ func bytes(x []uint8) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(x)) }
 // windows is for taps.
 // SAFETY: a Tap has the fields of neon_tap at the same places.
 func windows(x []Tap) *C.neon_tap { return (*C.neon_tap)(unsafe.Pointer(unsafe.SliceData(x))) }
+
+// places is for distances.
+// SAFETY: see floats; an int of arm64 has 64 bits.
+func places(x []int) *C.int64_t { return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(x))) }

@@ -83,4 +83,60 @@ typedef struct {
 void neon_depthwise(float *to, const float *x, const float *w, const neon_tap *taps, size_t count, size_t n, size_t step, size_t channels);
 void neon_max_deep(float *to, const float *x, const neon_tap *taps, size_t count, size_t n, size_t step, size_t channels);
 
+// The Tiles of package winograd, but for the lines of vectors.
+typedef struct {
+    size_t per_line, count, columns, lines, apart, pitch, odd, panel_tiles, panel;
+} neon_tiles;
+
+// Four kernels are a group. Distances are in elements.
+void neon_kernel_cells(float *to, const float *w, size_t groups, size_t cell);
+void neon_image_cells(float *to, const float *x, const neon_tiles *t, size_t cell);
+int neon_tile_sums(float *to, const float *m, const neon_tiles *t, size_t cell); // whether all are finite
+
+// A panel of eight rows, lda elements apart, and one of twelve columns of rows at offsets.
+void neon_pack_rows(float *to, const float *a, size_t steps, size_t lda);
+void neon_pack_panel(float *to, const float *b, const int64_t *offsets, size_t steps);
+
+// A panel of twelve columns of rows that are lines: see AddGridAtOffsets of package gemm. Columns from number cols on are undefined.
+void neon_pack_lines(float *to, const float *b, const int64_t *offsets, size_t steps, size_t first, size_t cols, size_t width, size_t pitch);
+
+// Rows of b, stride elements apart or at offsets, times elements of a are added to c.
+void neon_add_rows(float *c, const float *a, const float *b, size_t stride, size_t rows, size_t n);
+void neon_add_rows_at(float *c, const float *a, const float *b, const int64_t *offsets, size_t rows, size_t n);
+void neon_add_two_rows_at(float *c, float *d, const float *a, const float *e, const float *b, const int64_t *offsets, size_t rows, size_t n);
+
+// The same for rows of four or of two panels of twelve columns, which begin stride elements apart.
+void neon_panel_row(float *c, const float *a, const float *b, size_t stride, size_t steps, size_t panels);
+
+// Rows of a, a multiple of eight, times one column of b are added to one of c, or with set are that column.
+void neon_column(float *c, size_t ldc, const float *a, size_t lda, const float *b, size_t ldb, size_t k, size_t rows, int set);
+
+// Three rows of a times four of b, all of k elements.
+void neon_dots(float *to, const float *a, size_t lda, const float *b, size_t ldb, size_t k);
+void neon_dots64(double *to, const double *a, size_t lda, const double *b, size_t ldb, size_t k);
+
+// The Lines of package dots.
+typedef struct {
+    size_t width, count, step_a, step_b, images, next_a, next_b, row;
+} neon_lines;
+
+// Six rows of a times the lines of b from four offsets on.
+void neon_line_dots(float *to, const float *a, const float *b, const int64_t offsets[4], const neon_lines *t);
+
+// A transpose of elements of 32 bits, and three rows whose elements become one row in turn.
+void neon_transpose(float *to, const float *from, size_t rows, size_t cols, size_t to_step, size_t from_step);
+void neon_interleave3(float *to, const float *a, const float *b, const float *c, size_t n);
+
+// Elements of so many bytes: those of a where the byte of the condition is not 0, else those of b. n is in bytes, a multiple of 64.
+void neon_choose(size_t size, void *to, const uint8_t *condition, const void *a, const void *b, size_t n);
+
+// See package stencil. A vector of x may be read at each element of a line, and each second element of its operand at each of a split.
+void neon_even_elements(float *to, const float *x, size_t n);
+void neon_split_lines(float *to, const float *x, size_t lines, size_t width, size_t from, size_t pitch, size_t first, size_t second);
+void neon_plane(float *to, const float *x, const float *w, const int64_t *offsets, size_t taps, size_t lines, size_t width, size_t apart, size_t pitch);
+
+// The largest element of whole vectors of windows, and its number; it answers how many windows it has done, whose vectors lie in size
+// elements.
+size_t neon_max_row(float *best, int32_t *at, const float *x, size_t size, const neon_tap *taps, size_t count, size_t n, size_t step, size_t reach, int32_t first);
+
 #endif

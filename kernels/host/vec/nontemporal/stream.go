@@ -36,6 +36,9 @@ const LineBytes = 64
 // Available reports whether the loops exist here.
 func Available() bool { return available && (vec.Active() == vec.AVX2 || vec.Active() == vec.AVX512) }
 
+// HasChoose reports whether Choose exists here, for [LeastChosen] elements or more.
+func HasChoose() bool { return Available() || chooses && vec.Active() == vec.NEON }
+
 // Sizes are the bytes of an element of the result and of the operands.
 func (f Loop) Sizes() (to, from int64) {
 	switch {
@@ -66,7 +69,8 @@ func stepOf(fixed bool) int {
 }
 
 // Choose writes n bytes of elements of 1, 2, 4 or 8 bytes at dst: those of a where the byte of the condition is not 0, else those of b.
-// n is a multiple of LineBytes and not 0; if the stores are to go past the caches, dst is a multiple too, and Fence follows.
+// n is a multiple of LineBytes and not 0; if the stores are to go past the caches, dst is a multiple too, and Fence follows. Where there are
+// no such stores, past makes no difference.
 // SAFETY: see Lines.
 func Choose(size int64, past bool, dst, condition, a, b unsafe.Pointer, n int64) {
 	chooseLoop(int(size), past, dst, condition, a, b, int(n))

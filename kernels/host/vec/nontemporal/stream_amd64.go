@@ -5,7 +5,13 @@ package nontemporal
 import "unsafe"
 
 // available: a processor with vec.AVX2 has the loops of stream_amd64.s.
-const available = true
+const (
+	available = true
+	chooses   = true
+)
+
+// LeastChosen is the number of elements from which on Choose is faster than a loop in Go.
+const LeastChosen = 1
 
 //go:noescape
 func streamLoop(f int, dst, a, b unsafe.Pointer, n, stepA, stepB int)

@@ -143,7 +143,7 @@ func TestStreams(t *testing.T) {
 // Choose takes elements of each size by conditions of any byte, past the caches and into them.
 func TestChoose(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		if !Available() {
+		if !HasChoose() {
 			t.Skip("there is none")
 		}
 		for _, size := range []int{1, 2, 4, 8} {

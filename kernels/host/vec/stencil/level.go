@@ -14,7 +14,8 @@ type table struct {
 	maxPoolRow            func(best []float32, at []int32, x []float32, taps []Tap, n, step, reach int, first int32) // or nil
 
 	evenElements   func(to, x []float32)
-	splitLines     func(to, x *float32, lines, width, from, pitch, first, second int)      // of 1 to mostSplit elements; or nil
+	splitLines     func(to, x []float32, lines, width, from, pitch, first, second int)     // of 1 to mostSplit elements; or nil
+	mostSplit      int                                                                     // elements of a line that splitLines takes
 	depthwisePlane func(to, x, w []float32, offsets []int, lines, width, apart, pitch int) // or nil
 }
 

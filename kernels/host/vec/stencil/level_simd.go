@@ -23,5 +23,5 @@ func (t *table) use512() {
 	t.maxPoolRow = maxPoolRow512
 	t.depthwiseChannelsLast, t.maxPoolChannelsLast = depthwiseWindows512, maxPoolChannelsLast512
 	t.evenElements = evenElements512
-	t.splitLines, t.depthwisePlane = splitLines, depthwisePlane512
+	t.splitLines, t.mostSplit, t.depthwisePlane = splitLines512, mostSplit512, depthwisePlane512
 }

@@ -19,8 +19,8 @@ func PadPlane(to, x []float32, lines, width, from, pitch, first, second int, hal
 	if min(lines, width, from, pitch, first, second) < 0 || !spans(len(x), lines, width, from) || !spans(len(to), lines, end, pitch) {
 		return false
 	}
-	if halves && lines > 0 && active.splitLines != nil && width-1 < mostSplit {
-		active.splitLines(&to[0], &x[0], lines, width, from, pitch, first, second)
+	if halves && lines > 0 && active.splitLines != nil && width > 0 && width <= active.mostSplit {
+		active.splitLines(to, x, lines, width, from, pitch, first, second)
 		return true
 	}
 	for i := range lines {
@@ -34,9 +34,6 @@ func PadPlane(to, x []float32, lines, width, from, pitch, first, second int, hal
 	}
 	return true
 }
-
-// mostSplit is the number of elements of a line that splitLines of AVX-512 takes: two vectors, whose lanes are found once.
-const mostSplit = 32
 
 // DepthwisePlane sets lines of width elements, which begin apart elements apart: to[i*apart+j] is the sum over l, in their order, of
 // w[l] * x[offsets[l]+i*pitch+j], added with the level's one way of rounding. x goes on for [WindowLanes] elements behind the last

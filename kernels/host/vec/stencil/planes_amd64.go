@@ -29,6 +29,15 @@ var (
 //go:noescape
 func tapLines(t *planeTile, w *float32, offsets *int, taps int)
 
+// mostSplit512 is the number of elements of a line that splitLines takes: two vectors, whose lanes are found once.
+const mostSplit512 = 32
+
+// splitLines512 is PadPlane with halves.
+// SAFETY: the caller has seen to it that all lines lie in their slices.
+func splitLines512(to, x []float32, lines, width, from, pitch, first, second int) {
+	splitLines(&to[0], &x[0], lines, width, from, pitch, first, second)
+}
+
 //go:noescape
 func splitLines(to, x *float32, lines, width, from, pitch, first, second int)
 

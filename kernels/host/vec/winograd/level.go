@@ -8,10 +8,10 @@ import (
 type table struct {
 	level vec.Level
 
-	// The loops, or nil; distances are bytes.
-	kernelCells func(to, w *float32, groups, cell int)
-	imageTiles  func(to, x *float32, t *tileVector, vectors, pitch, odd, cell int)
-	tileSums    func(to, m *float32, t *tileVector, vectors, cell, apart int) uint64
+	// The loops, or nil. kernelCells transforms groups of tileLanes kernels.
+	kernelCells func(to, w []float32, groups, cell int)
+	imageTiles  func(t *Tiles, to, x []float32, cell int)
+	tileSums    func(t *Tiles, to, m []float32, cell int) (finite bool)
 }
 
 // active is chosen once, before main; only tests choose another.

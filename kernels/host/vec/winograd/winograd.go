@@ -15,10 +15,10 @@ import "github.com/paddle-mps/paddle-mps/kernels/host/vec/gemm"
 const Cells = 16
 
 // PanelTiles is the number of tiles whose cells are a row of a panel of [MulCells].
-const PanelTiles = 32
+func PanelTiles() int { return gemm.PanelCols() }
 
 // Available reports whether there are vectors for all steps.
-func Available() bool { return gemm.ReadsInPlace() && active.imageTiles != nil }
+func Available() bool { return active.imageTiles != nil }
 
 // Tiles says where tiles are. Line by line, PerLine in each, they cover lines of a result, and see twice as many lines of a copy of a channel
 // and two more. A line of the copy is Pitch elements after the one before: first those with even numbers, from Odd on the others;
@@ -29,17 +29,17 @@ type Tiles struct {
 	Apart          int // from one line of the result to the next
 	Pitch, Odd     int
 	Panel          int // from a panel of cells to the next
+	panelTiles     int
 	vectors        []tileVector
 }
 
 const (
-	tileLanes   = 16
-	mostPieces  = 4 // lines of tiles that a vector is of, at most
-	LeastTiles  = 4 // PerLine is that at least
-	panelStarts = PanelTiles / tileLanes
+	tileLanes  = 16
+	mostPieces = 4 // lines of tiles that a vector is of, at most
+	LeastTiles = 4 // PerLine is that at least
 )
 
-// tileVector is sixteen tiles. Pieces of it are neighbours in a line. winograd_amd64.s has the offsets of the fields.
+// tileVector is sixteen tiles of AVX-512. Pieces of it are neighbours in a line. winograd_amd64.s has the offsets of the fields.
 type tileVector struct {
 	in     [mostPieces]int    // bytes from the first element of the copy to where the line would begin at lane 0
 	out    [mostPieces]int    // likewise in the result
@@ -53,7 +53,7 @@ type tileVector struct {
 // Open computes what depends on the other fields, in the memory of others that are used no more. It reports false for sizes that are
 // no sizes.
 func (t *Tiles) Open(others *Tiles) bool {
-	t.vectors = others.vectors[:0]
+	t.vectors, t.panelTiles = others.vectors[:0], PanelTiles()
 	if t.PerLine < LeastTiles || min(t.Count, t.Columns, t.Lines, t.Apart, t.Pitch, t.Odd, t.Panel) < 0 {
 		return false
 	}
@@ -61,7 +61,7 @@ func (t *Tiles) Open(others *Tiles) bool {
 		return false
 	}
 	for first := 0; first < t.Count; first += tileLanes {
-		v := tileVector{panel: 4 * (first/PanelTiles*t.Panel + first%PanelTiles)}
+		v := tileVector{panel: 4 * (first/t.panelTiles*t.Panel + first%t.panelTiles)}
 		for lane := 0; lane < min(tileLanes, t.Count-first); v.pieces++ {
 			lane += t.piece(&v, first, lane)
 		}
@@ -96,7 +96,7 @@ func Kernels(to, w []float32, n, cell int) bool {
 	whole := 0
 	if active.kernelCells != nil && n >= tileLanes {
 		whole = n / tileLanes
-		active.kernelCells(&to[0], &w[0], whole, 4*cell)
+		active.kernelCells(to, w, whole, cell)
 	}
 	for j := whole * tileLanes; j < n; j++ {
 		kernelRow(to[j:], w[9*j:][:9], cell)
@@ -129,16 +129,16 @@ func (t *Tiles) Image(to, x []float32, cell int) bool {
 	if t.Count == 0 {
 		return true
 	}
-	end := (Cells-1)*cell + (t.Count-1)/PanelTiles*t.Panel + min(t.Count, PanelTiles)
+	end := (Cells-1)*cell + (t.Count-1)/max(t.panelTiles, 1)*t.Panel + min(t.Count, t.panelTiles)
 	if cell < 0 || len(t.vectors) == 0 || end+tileLanes > len(to) || (2*t.lines()+2)*t.Pitch > len(x) {
 		return false
 	}
 	if active.imageTiles != nil {
-		active.imageTiles(&to[0], &x[0], &t.vectors[0], len(t.vectors), 4*t.Pitch, 4*t.Odd, 4*cell)
+		active.imageTiles(t, to, x, cell)
 		return true
 	}
 	for j := range t.Count {
-		t.imageTile(to[j/PanelTiles*t.Panel+j%PanelTiles:], x[2*(j/t.PerLine)*t.Pitch+j%t.PerLine:], cell)
+		t.imageTile(to[j/t.panelTiles*t.Panel+j%t.panelTiles:], x[2*(j/t.PerLine)*t.Pitch+j%t.PerLine:], cell)
 	}
 	return true
 }
@@ -169,7 +169,7 @@ func (t *Tiles) Sums(to, m []float32, cell int) (finite, ok bool) {
 		return false, false
 	}
 	if active.tileSums != nil && len(to) > 0 {
-		return active.tileSums(&to[0], &m[0], &t.vectors[0], len(t.vectors), 4*cell, 4*t.Apart) == 0, true
+		return active.tileSums(t, to, m, cell), true
 	}
 	finite = true
 	for j := range t.Count {
@@ -202,7 +202,7 @@ func sumLine(a, b, c, d float32) [2]float32 { return [2]float32{a + b + c, b - c
 // MulCells sets c (m x n, leading dimension ldc) to a (m x k, leading dimension lda) times panels of the cells of n tiles, each of k rows. It
 // reports false, and does nothing, where an operand does not fit, and needs [Available].
 func MulCells(c, a, panels []float32, m, n, k, lda, ldc int) bool {
-	if !Available() || min(m, n, k) < 0 || (n+PanelTiles-1)/PanelTiles*PanelTiles*k > len(panels) {
+	if !Available() || min(m, n, k) < 0 || (n+PanelTiles()-1)/PanelTiles()*PanelTiles()*k > len(panels) {
 		return false
 	}
 	r := gemm.PackedRightOf(panels, k, n)

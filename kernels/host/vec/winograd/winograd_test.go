@@ -40,7 +40,7 @@ func someTiles(r *rand.Rand) *Tiles {
 	t.PerLine = (t.Columns + 1) / 2
 	t.Count = (t.Lines + 1) / 2 * t.PerLine
 	t.Apart, t.Odd = t.Columns+r.IntN(3), t.PerLine+1+r.IntN(3)
-	t.Pitch, t.Panel = t.Odd+t.PerLine+1+r.IntN(3), PanelTiles*(1+r.IntN(3))
+	t.Pitch, t.Panel = t.Odd+t.PerLine+1+r.IntN(3), PanelTiles()*(1+r.IntN(3))
 	return t
 }
 
@@ -51,17 +51,17 @@ func TestTiles(t *testing.T) {
 		for range 200 {
 			s := someTiles(r)
 			require.True(t, s.Open(&Tiles{}))
-			panels := (s.Count + PanelTiles - 1) / PanelTiles
+			panels := (s.Count + PanelTiles() - 1) / PanelTiles()
 			cell := panels*s.Panel + r.IntN(20)
 			x, got := vectest.Noise(r, (2*s.lines()+2)*s.Pitch), vectest.Noise(r, Cells*cell+tileLanes)
 			want := append([]float32(nil), got...)
 			for j := range s.Count {
-				s.imageTile(want[j/PanelTiles*s.Panel+j%PanelTiles:], x[2*(j/s.PerLine)*s.Pitch+j%s.PerLine:], cell)
+				s.imageTile(want[j/PanelTiles()*s.Panel+j%PanelTiles():], x[2*(j/s.PerLine)*s.Pitch+j%s.PerLine:], cell)
 			}
 			require.True(t, s.Image(got, x, cell))
 			for i := range Cells { // a vector has lanes behind the last tile
 				for j := range s.Count {
-					at := i*cell + j/PanelTiles*s.Panel + j%PanelTiles
+					at := i*cell + j/PanelTiles()*s.Panel + j%PanelTiles()
 					require.Equal(t, want[at], got[at], "%+v, cell %d, tile %d", s, i, j)
 				}
 			}
@@ -97,14 +97,14 @@ func TestWinograd(t *testing.T) {
 	r := rand.New(rand.NewPCG(55, 56))
 	eachLevel(t, func(t *testing.T) {
 		if !Available() {
-			require.NotEqual(t, vec.AVX512, vec.Active())
-			t.Skip("convolutions in tiles need AVX-512 and GOEXPERIMENT=simd")
+			require.NotContains(t, []vec.Level{vec.AVX512, vec.NEON}, vec.Active())
+			t.Skip("convolutions in tiles need AVX-512 and GOEXPERIMENT=simd, or arm64 and cgo")
 		}
 		for range 20 {
 			s, rows, channels := someTiles(r), 1+r.IntN(40), 1+r.IntN(40)
-			s.Panel = PanelTiles * channels
+			s.Panel = PanelTiles() * channels
 			require.True(t, s.Open(&Tiles{}))
-			panels, ld := (s.Count+PanelTiles-1)/PanelTiles, len(s.vectors)*tileLanes
+			panels, ld := (s.Count+PanelTiles()-1)/PanelTiles(), len(s.vectors)*tileLanes
 			w, lines := make([]float32, rows*channels*9), 2*s.lines()+2
 			for i := range w {
 				w[i] = float32(r.IntN(7) - 3)
@@ -116,7 +116,7 @@ func TestWinograd(t *testing.T) {
 				x[i] = float32(r.IntN(7) - 3)
 			}
 			for c := range channels {
-				require.True(t, s.Image(image[c*PanelTiles:], x[c*lines*s.Pitch:][:lines*s.Pitch], panels*s.Panel))
+				require.True(t, s.Image(image[c*PanelTiles():], x[c*lines*s.Pitch:][:lines*s.Pitch], panels*s.Panel))
 			}
 			m := make([]float32, Cells*rows*ld)
 			for i := range Cells {

@@ -1,0 +1,6 @@
+//go:build cgo && !race
+
+package host
+
+// expectsWinograd reports whether this processor and this build have the vectors of convolutions in tiles.
+func expectsWinograd() bool { return true }
