@@ -147,15 +147,9 @@ func TestUnsupported(t *testing.T) {
 // TestEveryRowHasKernels fails where the table promises a dtype that host lacks.
 func TestEveryRowHasKernels(t *testing.T) {
 	halves := dtype.SetOf(dtype.Float16) | dtype.SetOf(dtype.BFloat16)
-<<<<<<< HEAD
 	lowered := map[string]dtype.Set{ // to other operators, of some dtypes
 		"log_softmax": dtype.SetOf(dtype.Float64),
 		"lstm":        halves, "gru": halves,
-=======
-	lowered := map[string]dtype.Set{ // to other operators
-		"gather": ^dtype.Set(0), "bitcast": ^dtype.Set(0), "eye": ^dtype.Set(0), "binary_cross_entropy": ^dtype.Set(0), "attention": dtype.SetOf(dtype.Float64), "log_softmax": dtype.SetOf(dtype.Float64),
-		"lstm": halves, "gru": halves,
->>>>>>> h1
 	}
 	for i := range op.Table {
 		row := &op.Table[i]
