@@ -188,6 +188,7 @@ NODES = [
         lambda v: [LOGS, full(v, 3)],
         1,
         lambda v: -LOGS[:, v],
+        least=0,
         more={"reduction": "none"},
     ),
 ]  # fmt: skip

@@ -96,7 +96,7 @@ var imageFormulas = []composite{
 		// weights, as in onnxruntime.
 		id: 533, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, regionBins}, python: op.Python{Internal: true},
 		formula: `roi_align(x, boxes, batch_indices, output_height=1, output_width=1, spatial_scale=1.0, sampling_ratio=1, half_pixel=true, mode="avg") =
-			regions(x, boxes, batch_indices, output_height, output_width, spatial_scale, sampling_ratio, half_pixel, mode)`,
+			regions(x, boxes, checked(batch_indices, size(x, 0)), output_height, output_width, spatial_scale, sampling_ratio, half_pixel, mode)`,
 	},
 	{
 		id: 534, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, deformedPlaces}, python: op.Python{Internal: true},
