@@ -406,7 +406,7 @@
 /* The integers 0 to count - 1 in random order. */
 #define PMPS_OP_RANDPERM 206u
 
-/* Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. With AVX-512, kernels of 3 x 3 elements over 32 channels or more are computed by Winograd's F(2x2): roundings are relative to products of sums of a window and of a kernel. */
+/* Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. With AVX-512 and on arm64, kernels of 3 x 3 elements over 32 channels or more are computed by Winograd's F(2x2): roundings are relative to products of sums of a window and of a kernel. */
 #define PMPS_OP_CONV 220u
 
 /* The transpose of conv as a linear map of its images: [N, O, size...] with weight [O, C / groups, kernel...] to [N, C, ...]. */

@@ -815,7 +815,7 @@ inline Tensor randperm(Place place, std::int64_t count, pmps_dtype dtype) {
   return detail::Call(PMPS_OP_RANDPERM).give("count", count).give("dtype", dtype).on(place);
 }
 
-/* Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. With AVX-512, kernels of 3 x 3 elements over 32 channels or more are computed by Winograd's F(2x2): roundings are relative to products of sums of a window and of a kernel. */
+/* Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. With AVX-512 and on arm64, kernels of 3 x 3 elements over 32 channels or more are computed by Winograd's F(2x2): roundings are relative to products of sums of a window and of a kernel. */
 inline Tensor conv(const Operand& x, const Operand& weight, Axes stride = {}, Axes padding = {}, Axes dilation = {}, std::int64_t groups = 1, bool channels_last = false) {
   return detail::Call(PMPS_OP_CONV).with(x).with(weight).give("stride", stride).give("padding", padding).give("dilation", dilation).give("groups", groups).give("channels_last", channels_last).one();
 }

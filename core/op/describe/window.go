@@ -4,7 +4,7 @@ package describe
 
 func describedWindow() []Description {
 	return []Description{
-		{Name: "conv", NumPy: "conv(x, weight, given)", Doc: "Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. With AVX-512, kernels of 3 x 3 " +
+		{Name: "conv", NumPy: "conv(x, weight, given)", Doc: "Cross-correlation of images [N, C, size...] with weight [O, C / groups, kernel...]: [N, O, windows...]. With AVX-512 and on arm64, kernels of 3 x 3 " +
 			"elements over 32 channels or more are computed by Winograd's F(2x2): roundings are relative to products of sums of a window and of a kernel.", Settings: []Setting{
 			{{OperandShapes, [][]int{{2, 3, 6, 7}, {4, 3, 3, 2}}}},
 			{{OperandShapes, [][]int{{2, 4, 9}, {6, 2, 3}}}, {"stride", []int{2}}, {"padding", []int{1, 2}}, {"dilation", []int{2}}, {"groups", 2}},

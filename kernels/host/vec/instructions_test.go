@@ -131,13 +131,15 @@ func countedImages(x, out []float32, at []int32) []countedRow {
 	for i := range bools {
 		bools[i] = uint8(i / 3 % 2)
 	}
+	opened := make(map[vec.Level]*winograd.Tiles)
 	tilesOf := func() *winograd.Tiles {
-		t := tiles
-		t.Panel = winograd.PanelTiles()
-		if !t.Open(&winograd.Tiles{}) {
-			panic("tiles that do not fit")
+		if opened[vec.Active()] == nil {
+			t := tiles
+			t.Panel = winograd.PanelTiles()
+			must(t.Open(&winograd.Tiles{}))
+			opened[vec.Active()] = &t
 		}
-		return &t
+		return opened[vec.Active()]
 	}
 	return []countedRow{
 		{"Winograd, kernels", func() { must(winograd.Kernels(cells, x, 208, 208)) }},
