@@ -88,21 +88,24 @@ func (t *Tolerance) ULPs(d dtype.DType, metal bool) float64 {
 // These three make the tolerance of a row from a common one; each answers a copy.
 
 // OnMetal is t with so many units in the last place of float32 on Metal.
-func (t Tolerance) OnMetal(units float64) Tolerance {
-	t.Metal = units
-	return t
+func (t *Tolerance) OnMetal(units float64) *Tolerance {
+	copied := *t
+	copied.Metal = units
+	return &copied
 }
 
 // Plus is t with the roundings of intermediate values.
-func (t Tolerance) Plus(r Roundings) Tolerance {
-	t.Roundings = r
-	return t
+func (t *Tolerance) Plus(r Roundings) *Tolerance {
+	copied := *t
+	copied.Roundings = r
+	return &copied
 }
 
 // InFloat64 is t with further units in float64, in NumPy.
-func (t Tolerance) InFloat64(also string) Tolerance {
-	t.Float64Also = also
-	return t
+func (t *Tolerance) InFloat64(also string) *Tolerance {
+	copied := *t
+	copied.Float64Also = also
+	return &copied
 }
 
 // Domain says which values of an operand an operator has an answer for, and tests give.

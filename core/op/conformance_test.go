@@ -87,7 +87,7 @@ func given(v any, kind op.AttrType) (op.Value, error) {
 
 // A tolerance adds the roundings of its terms to the units of the result.
 func TestTolerance(t *testing.T) {
-	said := op.Tolerance{Float32: 2, Float64: 4, Half: 1, Metal: 10, Roundings: op.Roundings{Once: 1, Level: 2, Term: 3, Metal: 5}}
+	said := &op.Tolerance{Float32: 2, Float64: 4, Half: 1, Metal: 10, Roundings: op.Roundings{Once: 1, Level: 2, Term: 3, Metal: 5}}
 	require.Equal(t, []float64{2, 10, 4, 1, 1}, []float64{
 		said.ULPs(f32, false), said.ULPs(f32, true), said.ULPs(dtype.Float64, false), said.ULPs(dtype.Float16, true), said.ULPs(dtype.BFloat16, false),
 	})

@@ -117,11 +117,11 @@ type Row struct {
 	Channels Channels    // likewise, of a product with a weight; else nil
 	Tail     bool        // Kind Reduce only: a reduction that may end a group of elementwise steps
 	ByValue  bool        // rules or Frame look at the numbers among the operands, where others see only their kinds
-	Python   Python
-	ONNX     string // "Add-14": operator and the first opset that it follows; empty: none
+	Python   *Python     // of a row of the table never nil, as Tolerance
+	ONNX     string      // "Add-14": operator and the first opset that it follows; empty: none
 
 	// What tests need to know; see conformance.go, and core/op/describe for what the library does without.
-	Tolerance Tolerance
+	Tolerance *Tolerance
 	Jumps     bool   // any error of an operand may make the result quite another: a quotient that is rounded down
 	Lacks     []Lack // kernels that the row is meant to have and that a device does not have yet
 
@@ -332,7 +332,7 @@ func (row *Row) Refuses(d dtype.DType) bool {
 
 // Shown is the name of the row in errors that come later than its call: that of the function that a program has called.
 func (row *Row) Shown() string {
-	if row.Python.PartOf != "" {
+	if row.Python != nil && row.Python.PartOf != "" {
 		return row.Python.PartOf
 	}
 	return row.Name

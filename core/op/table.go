@@ -24,8 +24,20 @@ func Define(rows []Row) {
 	byID = index(Table)
 	for i := range Table {
 		row := &Table[i]
+		row.complete()
 		row.precompute()
 		byName[row.Name] = row
+	}
+}
+
+// complete gives a row what it leaves out: a wrapper that is a function of paddle, and exact results. Rows share both, by address: copies of
+// them would be made by instructions, row by row, 100 KB in all.
+func (row *Row) complete() {
+	if row.Python == nil {
+		row.Python = &Python{}
+	}
+	if row.Tolerance == nil {
+		row.Tolerance = &Tolerance{}
 	}
 }
 

@@ -39,10 +39,10 @@ type composite struct {
 	asFirst  bool      // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
 	narrow   bool      // halves are not computed in float32: the formula moves elements, or is a product, which adds up in float32 itself
 	infer    op.Rules  // nil: of the calls
-	python   op.Python
+	python   *op.Python
 	onnx     string
 
-	tolerance op.Tolerance
+	tolerance *op.Tolerance
 }
 
 // All are the rows of all formulas.

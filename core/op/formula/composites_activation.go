@@ -19,20 +19,20 @@ var activationFormulas = []composite{
 		// expm1 and a product: 2 (2 + 0.5); on Metal 2 (15 + 0.5). Above zero the exponential would overflow.
 		id: 300, infer: likeX, python: functionInPlace, onnx: "Elu-6",
 		formula:   `elu(x, alpha=1.0) = where(x > 0, x, alpha * expm1(clip(x, none, 0)))`,
-		tolerance: op.Tolerance{Float32: 5, Float64: 9, Half: 1, Metal: 31},
+		tolerance: &op.Tolerance{Float32: 5, Float64: 9, Half: 1, Metal: 31},
 	},
 	{
 		// As elu. The rounding of x / alpha changes expm1 of what is below zero by as much at most.
 		id: 301, infer: likeX, python: functionByHand, onnx: "Celu-12",
 		formula:   `celu(x, alpha=1.0) = where(x > 0, x, alpha * expm1(clip(x, none, 0) / alpha))`,
-		tolerance: op.Tolerance{Float32: 6, Float64: 10, Half: 1, Metal: 32},
+		tolerance: &op.Tolerance{Float32: 6, Float64: 10, Half: 1, Metal: 32},
 	},
 	{
 		// expm1 and two products.
 		id: 302, infer: likeX, python: functionByHand, onnx: "Selu-6",
 		formula: `selu(x, scale=1.0507009873554805, alpha=1.6732632423543772) =
 			where(x > 0, x, single(alpha) * expm1(clip(x, none, 0))) * single(scale)`,
-		tolerance: op.Tolerance{Float32: 6, Float64: 10, Half: 1, Metal: 32},
+		tolerance: &op.Tolerance{Float32: 6, Float64: 10, Half: 1, Metal: 32},
 	},
 	{
 		// Bounds that have changed places leave the upper one.
@@ -54,7 +54,7 @@ var activationFormulas = []composite{
 		// A sum, which is exact where it cancels, a quotient and a product: 2 (0.5 + 0.5 + 0.5).
 		id: 306, infer: likeX, python: rows.Function, onnx: "HardSwish-14",
 		formula:   `hardswish(x) = x * (hardtanh(x + 3, 0, 6) / 6)`,
-		tolerance: op.Tolerance{Float32: 3, Float64: 3, Half: 1},
+		tolerance: &op.Tolerance{Float32: 3, Float64: 3, Half: 1},
 	},
 	{
 		// nan times 0 is nan, with a gradient of 0.
@@ -74,7 +74,7 @@ var activationFormulas = []composite{
 		id: 309, infer: likeX, python: rows.Function, onnx: "Softsign-1",
 		formula:   `softsign(x) = x / (abs(x) + 1)`,
 		gradient:  `dy / square(abs(x) + 1)`,
-		tolerance: op.Tolerance{Float32: 2, Float64: 2, Half: 1},
+		tolerance: &op.Tolerance{Float32: 2, Float64: 2, Half: 1},
 	},
 	{
 		// An error of tanh, which has 4 units in float64 and 5 on Metal, relative to terms that cancel near 0. Metal may take a tanh
@@ -90,7 +90,7 @@ var activationFormulas = []composite{
 	},
 	{
 		// x itself to the last digit below -40.
-		id: 312, infer: likeX, python: op.Python{Module: "nn.functional", Alias: []string{"logsigmoid"}},
+		id: 312, infer: likeX, python: &op.Python{Module: "nn.functional", Alias: []string{"logsigmoid"}},
 		formula:   `log_sigmoid(x) = -softplus(-x, threshold=40.0)`,
 		tolerance: rows.Accurate.OnMetal(14),
 	},
@@ -110,7 +110,7 @@ var activationFormulas = []composite{
 			w = e * (e + 2)
 			bend = e * 4 * (e + 1) / square(w + 2)
 			dy * (w / (w + 2) + x * where(x > 20, 0, bend))`,
-		tolerance: op.Tolerance{Float32: 9, Float64: 13, Half: 1, Metal: 13},
+		tolerance: &op.Tolerance{Float32: 9, Float64: 13, Half: 1, Metal: 13},
 	},
 	{
 		id: 314, kind: op.Binary, infer: op.Rules{rows.Identical, rows.Broadcast}, python: functionByHand, onnx: "PRelu-16",
@@ -122,22 +122,22 @@ var activationFormulas = []composite{
 		// domain leaves out.
 		id: 315, domain: op.Ordinary, python: functionByHand,
 		formula:   `glu(x, axis=-1) = split(x, [2], axis)[0] * sigmoid(split(x, [2], axis)[1])`,
-		tolerance: op.Tolerance{Float32: 5, Float64: 9, Half: 1, Metal: 21},
+		tolerance: &op.Tolerance{Float32: 5, Float64: 9, Half: 1, Metal: 21},
 	},
 	{
 		// As glu, with silu.
 		id: 316, kind: op.Binary, domain: op.Ordinary, python: functionByHand,
 		formula: `swiglu(x, y?) =
 			given(y) ? silu(x) * y : silu(split(x, [2], -1)[0]) * split(x, [2], -1)[1]`,
-		tolerance: op.Tolerance{Float32: 5, Float64: 9, Half: 1, Metal: 23},
+		tolerance: &op.Tolerance{Float32: 5, Float64: 9, Half: 1, Metal: 23},
 	},
 }
 
 var (
-	functionByHand   = op.Python{Module: "nn.functional", ByHand: true}
-	methodByHand     = op.Python{Method: true, ByHand: true}
-	functionOfLinalg = op.Python{ByHand: true}
-	functionInPlace  = op.Python{Module: "nn.functional", InPlace: true}
+	functionByHand   = &op.Python{Module: "nn.functional", ByHand: true}
+	methodByHand     = &op.Python{Method: true, ByHand: true}
+	functionOfLinalg = &op.Python{ByHand: true}
+	functionInPlace  = &op.Python{Module: "nn.functional", InPlace: true}
 
 	// likeX is the rule of composites of one operand, whose result is like it.
 	likeX = op.Rules{rows.FloatOnly, rows.LikeInput}

@@ -13,7 +13,7 @@ var indexFormulas = []composite{
 	{
 		// nan if any element is, and then where the first is. Of an even number the mean of both middle ones, or with low the smaller one,
 		// whose place is that of the result. The axis stays with 1 element.
-		id: 422, kind: op.Composed, accepts: dtype.All, narrow: true, python: op.Python{Internal: true, PartOf: "median"},
+		id: 422, kind: op.Composed, accepts: dtype.All, narrow: true, python: &op.Python{Internal: true, PartOf: "median"},
 		formula: `median_along(x, axis=-1, low=false) -> values, indices =
 			last = size(x, axis) - 1
 			sorted = topk(x, none, axis, false)
@@ -28,7 +28,7 @@ var indexFormulas = []composite{
 	},
 	{
 		// The same of the elements that are not nan; -1 is the place of none.
-		id: 423, kind: op.Composed, accepts: dtype.All, narrow: true, python: op.Python{Internal: true, PartOf: "nanmedian"},
+		id: 423, kind: op.Composed, accepts: dtype.All, narrow: true, python: &op.Python{Internal: true, PartOf: "nanmedian"},
 		formula: `median_without_nan(x, axis=-1, low=false) -> values, indices =
 			n = sum(whole(!isnan(x)), axis=[axis], keepdim=true)
 			below = where(n > 0, n - number(n, 1), n) // number(n, 2)
@@ -46,7 +46,7 @@ var indexFormulas = []composite{
 	},
 	{
 		// A number below 0 would count from the end: it becomes one that is out of range.
-		id: 425, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: op.Python{Internal: true, PartOf: "embedding"},
+		id: 425, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: &op.Python{Internal: true, PartOf: "embedding"},
 		formula: `embedding_rows(ids, weight) =
 			rows = gather(weight, checked(reshape(ids, [-1]), size(weight, 0)), 0)
 			reshape(rows, sizes(ids, 0, none) + sizes(weight, 1, none))`,

@@ -101,7 +101,7 @@ var lossFormulas = []composite{
 	},
 	{
 		// The logarithms are at least -100, and least is the bound of the gradient's divisor.
-		id: 332, kind: op.Composed, python: op.Python{Internal: true, PartOf: "binary_cross_entropy"},
+		id: 332, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "binary_cross_entropy"},
 		formula: `binary_cross_entropy_loss(input, label, weight?, least=1e-12, reduction="mean") =
 			same_shape(input, label)
 			loss = binary_cross_entropy(input, label, least)
@@ -261,7 +261,7 @@ var stepFormulas = []composite{
 		// The means are corrected for their first values by the powers of both factors, which follow from the number of this step,
 		// from 1 on, or are given. A power of 1 corrects nothing. With scaled_epsilon the divisor is corrected as a whole, as in
 		// Paddle, and not the root alone, as in ONNX. AdamW has a decoupled_decay.
-		id: 530, kind: op.Composed, asFirst: true, python: op.Python{Internal: true},
+		id: 530, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
 		formula: `adam_step(x, grad, mean, square_mean, learning_rate, step?, beta1_power?, beta2_power?, beta1=0.9, beta2=0.999, epsilon=1e-8, scaled_epsilon=false, decay=0.0, decoupled_decay=0.0, decay_after=0.0) -> out, mean, square_mean =
 			g = decay == 0 ? grad : x * decay + grad
 			m = mean * beta1 + g * (1 - beta1)
@@ -278,7 +278,7 @@ var stepFormulas = []composite{
 	},
 	{
 		// The rate falls with the number of steps before this one.
-		id: 531, kind: op.Composed, asFirst: true, python: op.Python{Internal: true},
+		id: 531, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
 		formula: `adagrad_step(x, grad, square_sum, learning_rate, step?, epsilon=0.000001, decay=0.0, rate_decay=0.0) -> out, square_sum =
 			g = decay == 0 ? grad : x * decay + grad
 			total = square_sum + g * g
@@ -287,7 +287,7 @@ var stepFormulas = []composite{
 	},
 	{
 		// The first gradient counts whole, whatever its factor is: step is the number of steps before this one.
-		id: 532, kind: op.Composed, asFirst: true, python: op.Python{Internal: true},
+		id: 532, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
 		formula: `momentum_step(x, grad, velocity, learning_rate, step?, momentum=0.9, gradient_factor=1.0, nesterov=false, decay=0.0) -> out, velocity =
 			g = decay == 0 ? grad : x * decay + grad
 			factor = given(step) ? where(step > 0, number(x, gradient_factor), number(x, 1.0)) : gradient_factor

@@ -12,7 +12,7 @@ var normComposites = composites(normFormulas)
 var normFormulas = []composite{
 	{
 		// A root whose gradient at 0 is 0, as that of a norm, and not infinite.
-		id: 350, infer: likeX, python: op.Python{Internal: true},
+		id: 350, infer: likeX, python: &op.Python{Internal: true},
 		formula: `root(x, power=0.5) = power == 0.5 ? sqrt(x) : pow(x, power)`,
 		gradient: `
 			safe = where(x == 0, 1, x)
@@ -22,7 +22,7 @@ var normFormulas = []composite{
 	},
 	{
 		// The norm of no elements is 0.
-		id: 351, kind: op.Composed, python: op.Python{Internal: true, PartOf: "norm"},
+		id: 351, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "norm"},
 		formula: `p_norm(x, p=2.0, axis=ints, keepdim=false) =
 			infinite = (p == inf | p == -inf) & numel(x) > 0
 			p == 2 ? root(square_sum(x, axis=axis, keepdim=keepdim)) :
@@ -34,7 +34,7 @@ var normFormulas = []composite{
 	},
 	{
 		// An infinite largest element is not subtracted: inf - inf would be nan.
-		id: 352, kind: op.Composed, python: op.Python{ByHand: true, Method: true}, onnx: "ReduceLogSumExp-18",
+		id: 352, kind: op.Composed, python: &op.Python{ByHand: true, Method: true}, onnx: "ReduceLogSumExp-18",
 		formula: `logsumexp(x, axis=ints, keepdim=false) =
 			empty = numel(x) == 0
 			most = empty ? 0 : max(x, axis=axis, keepdim=true)
@@ -84,7 +84,7 @@ var normFormulas = []composite{
 	},
 	{
 		// By statistics that are known. The weight goes into the scale: a pass over x less.
-		id: 358, kind: op.Composed, asFirst: true, python: op.Python{Internal: true, PartOf: "batch_norm"},
+		id: 358, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true, PartOf: "batch_norm"},
 		formula: `batch_norm_inference(x, mean, variance, weight?, bias?, epsilon=0.00001, axis=1) =
 			root = rsqrt(along(variance, x, axis) + epsilon)
 			scale = given(weight) ? root * along(weight, x, axis) : root
@@ -94,7 +94,7 @@ var normFormulas = []composite{
 	{
 		// The mean is rounded, so that the differences have a mean of their own, which the second term takes out (Chan, Golub and
 		// LeVeque, Algorithms for Computing the Sample Variance, 1983). The divisor is the number of terms less correction, at least 0.
-		id: 359, kind: op.Composed, python: op.Python{Internal: true, PartOf: "var"},
+		id: 359, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "var"},
 		formula: `variance(x, axis=ints, correction=1.0, keepdim=false) =
 			difference = x - mean(x, axis=axis, keepdim=true)
 			squares = sum(square(difference), axis=axis, keepdim=keepdim)
@@ -104,19 +104,19 @@ var normFormulas = []composite{
 			numel(x) == 0 ? squares / 0 : (squares - square(shift) / terms) / divisor`,
 	},
 	{
-		id: 360, kind: op.Composed, python: op.Python{Internal: true, PartOf: "std"},
+		id: 360, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "std"},
 		formula: `standard_deviation(x, axis=ints, correction=1.0, keepdim=false) = root(variance(x, axis, correction, keepdim))`,
 	},
 	{
 		// The mean of what is not nan.
-		id: 361, kind: op.Composed, python: op.Python{Internal: true, PartOf: "nanmean"},
+		id: 361, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "nanmean"},
 		formula: `mean_without_nan(x, axis=ints, keepdim=false) =
 			there = like(!isnan(x), x)
 			sum(where(isnan(x), 0, x), axis=axis, keepdim=keepdim) / sum(there, axis=axis, keepdim=keepdim)`,
 	},
 	{
 		// By the statistics of each channel of a batch, which are results, too. The weight goes into the scale: a pass over x less.
-		id: 413, kind: op.Composed, asFirst: true, python: op.Python{Internal: true, PartOf: "batch_norm"},
+		id: 413, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true, PartOf: "batch_norm"},
 		formula: `batch_norm_training(x, weight?, bias?, epsilon=0.00001, axis=1) -> out, mean, variance =
 			center = mean(x, axis=others(x, axis), keepdim=true)
 			centered = x - center
@@ -127,13 +127,13 @@ var normFormulas = []composite{
 	},
 	{
 		// A running statistic after another batch.
-		id: 414, kind: op.Composed, asFirst: true, python: op.Python{Internal: true, PartOf: "batch_norm"},
+		id: 414, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true, PartOf: "batch_norm"},
 		formula: `moving_average(running, batch, momentum=0.9) = running * momentum + batch * (1 - momentum)`,
 	},
 	{
 		// The largest sum of magnitudes of a column (1) or of a row (inf), the least of them (-1, -inf), or the root of the summed
 		// squares (2), of matrices over two axes.
-		id: 415, kind: op.Composed, python: op.Python{Internal: true, PartOf: "norm"},
+		id: 415, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "norm"},
 		formula: `matrix_sums_norm(x, p=1.0, rows=-2, columns=-1, keepdim=false) =
 			by_column = p == 1 | p == -1
 			sums = sum(abs(x), axis=[by_column ? rows : columns], keepdim=true)
@@ -143,7 +143,7 @@ var normFormulas = []composite{
 	},
 	{
 		// By a mean square of 1 over some axes.
-		id: 542, kind: op.Composed, asFirst: true, python: op.Python{Internal: true},
+		id: 542, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
 		formula: `standardize(x, axis=ints, epsilon=0.00001, centered=true) -> out, mean, inverse =
 			center = mean(x, axis=axis, keepdim=true)
 			apart = centered ? x - center : x

@@ -91,7 +91,7 @@ func caseOf(row *op.Row) caseRow {
 	c := caseRow{
 		ID: row.ID, Name: row.Name, Kind: row.Kind.String(), Counted: row.Counted, Many: row.Many(), Formula: row.Calls != nil, Jumps: row.Jumps, NumPy: described[row.Name].NumPy, Scale: described[row.Name].Scale,
 		Inputs: []caseInput{}, Attrs: []caseAttr{}, Elsewhere: described[row.Name].Elsewhere,
-		Tolerance: toleranceOf(&row.Tolerance),
+		Tolerance: toleranceOf(row.Tolerance),
 	}
 	for _, s := range described[row.Name].Settings {
 		c.Settings = append(c.Settings, s.Map())

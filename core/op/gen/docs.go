@@ -140,7 +140,7 @@ func manual(rows []op.Row) string {
 		fmt.Fprintf(&b, "\n## %s\n\n| number | operator | computed in | error | what it computes |\n|---|---|---|---|---|\n", section.name)
 		for i := range rows {
 			if row := &rows[i]; row.Kind == section.kind {
-				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", row.ID, call(row), dtypes(row.Accepts), cell(tolerance(&row.Tolerance)), cell(described[row.Name].Doc))
+				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", row.ID, call(row), dtypes(row.Accepts), cell(tolerance(row.Tolerance)), cell(described[row.Name].Doc))
 			}
 		}
 	}

@@ -17,8 +17,8 @@ var (
 	aboveMain  = op.Attr{Name: "offset", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "how far the diagonal is above the main one; below it if negative"}
 	outDType   = op.Attr{Name: "dtype", Type: op.DTypeAttr, Needed: true, Doc: "dtype of the result"}
 	// byHand has a wrapper in _array.py or its like; internal ones are called by others only.
-	byHand   = op.Python{Method: true, ByHand: true}
-	internal = op.Python{Internal: true}
+	byHand   = &op.Python{Method: true, ByHand: true}
+	internal = &op.Python{Internal: true}
 
 	// The results of an operator that cuts: as many as its attributes say.
 	parts = []op.Output{{Name: "out", Variadic: true}}
@@ -59,7 +59,7 @@ var reduceRows = []op.Row{
 		Attrs: []op.Attr{axisOrAxes, keepDim},
 	},
 	{
-		ID: 104, Name: "prod", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradProd, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{multiplied, reduced}, Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: op.Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
+		ID: 104, Name: "prod", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradProd, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{multiplied, reduced}, Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: &op.Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
 		Attrs:  []op.Attr{axisOrAxes, keepDim, sumDType},
 		Uncast: op.IDWholeProd,
 	},
@@ -212,11 +212,11 @@ var viewRows = []op.Row{
 // see device.Composer.
 var assembleRows = []op.Row{
 	{
-		ID: 160, Name: "concat", Kind: op.Assemble, In: []op.Input{{Name: "x", Variadic: true}}, Grad: op.Grad{Rule: gradConcat}, Accepts: moved, Infer: op.Rules{joined, concatenated}, Lower: lowerConcat, Python: op.Python{ByHand: true}, ONNX: "Concat-13",
+		ID: 160, Name: "concat", Kind: op.Assemble, In: []op.Input{{Name: "x", Variadic: true}}, Grad: op.Grad{Rule: gradConcat}, Accepts: moved, Infer: op.Rules{joined, concatenated}, Lower: lowerConcat, Python: &op.Python{ByHand: true}, ONNX: "Concat-13",
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis along which the tensors are joined"}},
 	},
 	{
-		ID: 161, Name: "stack", Kind: op.Assemble, In: []op.Input{{Name: "x", Variadic: true}}, Grad: op.Grad{Rule: gradStack}, Accepts: moved, Infer: op.Rules{joined, stacked}, Lower: lowerStack, Python: op.Python{ByHand: true},
+		ID: 161, Name: "stack", Kind: op.Assemble, In: []op.Input{{Name: "x", Variadic: true}}, Grad: op.Grad{Rule: gradStack}, Accepts: moved, Infer: op.Rules{joined, stacked}, Lower: lowerStack, Python: &op.Python{ByHand: true},
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "where the new axis appears"}},
 	},
 	{
@@ -234,7 +234,7 @@ var assembleRows = []op.Row{
 		},
 	},
 	{
-		ID: 426, Name: "pad", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradPad}, Accepts: moved, Infer: op.Rules{Same, padded}, Lower: lowerPad, Python: op.Python{Module: "nn.functional", ByHand: true},
+		ID: 426, Name: "pad", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradPad}, Accepts: moved, Infer: op.Rules{Same, padded}, Lower: lowerPad, Python: &op.Python{Module: "nn.functional", ByHand: true},
 		Attrs: []op.Attr{
 			{Name: "pads", Type: op.IntsAttr, Needed: true, Sizes: op.AsDims, Doc: "how many elements are added before and behind each axis, two numbers an axis; numbers below 0 drop elements"},
 			{Name: "mode", Type: op.StringAttr, Default: op.Value{Kind: op.String, Ref: "constant"}, Doc: "what is added: 'constant', a value; 'reflect', what lies on the other side of the element at the end; 'replicate', that element; 'circular', what lies at the other end"},
@@ -242,11 +242,11 @@ var assembleRows = []op.Row{
 		},
 	},
 	{
-		ID: 427, Name: "unfold", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradUnfold}, Accepts: moved, Infer: op.Rules{Same, unfolded}, Lower: lowerUnfold, Python: op.Python{Module: "nn.functional", ByHand: true},
+		ID: 427, Name: "unfold", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradUnfold}, Accepts: moved, Infer: op.Rules{Same, unfolded}, Lower: lowerUnfold, Python: &op.Python{Module: "nn.functional", ByHand: true},
 		Attrs: []op.Attr{kernelSize, strides, paddings, dilations},
 	},
 	{
-		ID: 431, Name: "diag_embed", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradDiagEmbed}, Accepts: moved, Infer: op.Rules{Same, embedded}, Lower: lowerDiagEmbed, Python: op.Python{Method: true, ByHand: true},
+		ID: 431, Name: "diag_embed", Kind: op.Assemble, In: x, Grad: op.Grad{Rule: gradDiagEmbed}, Accepts: moved, Infer: op.Rules{Same, embedded}, Lower: lowerDiagEmbed, Python: &op.Python{Method: true, ByHand: true},
 		Attrs: []op.Attr{
 			aboveMain,
 			{Name: "axis1", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -2}, Doc: "the axis of the result that counts rows"},
@@ -279,7 +279,7 @@ var assembleRows = []op.Row{
 		},
 	},
 	{
-		ID: 436, Name: "block_diag", Kind: op.Assemble, In: []op.Input{{Name: "x", Variadic: true}}, Grad: op.Grad{Rule: gradBlockDiag}, Accepts: moved, Infer: op.Rules{joined, blocks}, Lower: lowerBlockDiag, Python: op.Python{ByHand: true},
+		ID: 436, Name: "block_diag", Kind: op.Assemble, In: []op.Input{{Name: "x", Variadic: true}}, Grad: op.Grad{Rule: gradBlockDiag}, Accepts: moved, Infer: op.Rules{joined, blocks}, Lower: lowerBlockDiag, Python: &op.Python{ByHand: true},
 	},
 	{
 		ID: 163, Name: "flip", Kind: op.View, Fresh: true, In: x, Grad: op.Grad{Rule: gradFlip}, Accepts: moved, View: viewFlip, Python: byHand,
@@ -334,7 +334,7 @@ var indexRows = []op.Row{
 // generator an element, so that numbers do not depend on how a call is divided among threads.
 var createRows = []op.Row{
 	{
-		ID: 200, Name: "full", Kind: op.Create, Accepts: bitExact, Infer: op.Rules{toAttr, fromAttr}, Python: op.Python{ByHand: true},
+		ID: 200, Name: "full", Kind: op.Create, Accepts: bitExact, Infer: op.Rules{toAttr, fromAttr}, Python: &op.Python{ByHand: true},
 		Attrs: []op.Attr{newShape, {Name: "fill_value", Type: op.ScalarAttr, Needed: true, Sizes: op.AsAdded, Doc: "the value of every element"}, outDType},
 	},
 	{
@@ -352,7 +352,7 @@ var createRows = []op.Row{
 		Attrs: []op.Attr{{Name: "values", Type: op.FloatsAttr, Needed: true, Doc: "the elements"}, outDType},
 	},
 	{
-		ID: 435, Name: "eye", Kind: op.Create, Accepts: moved, Infer: op.Rules{toAttr, identity}, Lower: lowerEye, Python: op.Python{ByHand: true},
+		ID: 435, Name: "eye", Kind: op.Create, Accepts: moved, Infer: op.Rules{toAttr, identity}, Lower: lowerEye, Python: &op.Python{ByHand: true},
 		Attrs: []op.Attr{
 			{Name: "num_rows", Type: op.IntAttr, Needed: true, Sizes: op.AsDims, Doc: "number of rows"},
 			{Name: "num_columns", Type: op.IntAttr, Sizes: op.AsDims, Doc: "number of columns; none for num_rows"},
@@ -360,7 +360,7 @@ var createRows = []op.Row{
 		},
 	},
 	{
-		ID: 202, Name: "linspace", Kind: op.Create, Accepts: anyNumber, Infer: op.Rules{toAttr, fromCount}, Python: op.Python{ByHand: true},
+		ID: 202, Name: "linspace", Kind: op.Create, Accepts: anyNumber, Infer: op.Rules{toAttr, fromCount}, Python: &op.Python{ByHand: true},
 		Attrs: []op.Attr{
 			{Name: "start", Type: op.FloatAttr, Needed: true, Doc: "first value"},
 			{Name: "stop", Type: op.FloatAttr, Needed: true, Doc: "last value"},
@@ -369,19 +369,19 @@ var createRows = []op.Row{
 		},
 	},
 	{
-		ID: 203, Name: "uniform", Kind: op.Create, Random: true, Accepts: dtype.Floats, Infer: op.Rules{toAttr, fromAttr}, Python: op.Python{ByHand: true}, ONNX: "RandomUniform-1",
+		ID: 203, Name: "uniform", Kind: op.Create, Random: true, Accepts: dtype.Floats, Infer: op.Rules{toAttr, fromAttr}, Python: &op.Python{ByHand: true}, ONNX: "RandomUniform-1",
 		Attrs: []op.Attr{newShape, {Name: "min", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: -1}, Doc: "lower bound, included"}, {Name: "max", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1}, Doc: "upper bound, excluded"}, outDType},
 	},
 	{
-		ID: 204, Name: "normal", Kind: op.Create, Random: true, Accepts: dtype.Floats, Infer: op.Rules{toAttr, fromAttr}, Python: op.Python{ByHand: true}, ONNX: "RandomNormal-1",
+		ID: 204, Name: "normal", Kind: op.Create, Random: true, Accepts: dtype.Floats, Infer: op.Rules{toAttr, fromAttr}, Python: &op.Python{ByHand: true}, ONNX: "RandomNormal-1",
 		Attrs: []op.Attr{newShape, {Name: "mean", Type: op.FloatAttr, Default: op.Value{Kind: op.Float}, Doc: "mean"}, {Name: "std", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1}, Doc: "standard deviation"}, outDType},
 	},
 	{
-		ID: 205, Name: "randint", Kind: op.Create, Random: true, Accepts: dtype.Integers, Infer: op.Rules{toAttr, fromAttr}, Python: op.Python{ByHand: true},
+		ID: 205, Name: "randint", Kind: op.Create, Random: true, Accepts: dtype.Integers, Infer: op.Rules{toAttr, fromAttr}, Python: &op.Python{ByHand: true},
 		Attrs: []op.Attr{newShape, {Name: "low", Type: op.IntAttr, Needed: true, Doc: "lower bound, included"}, {Name: "high", Type: op.IntAttr, Needed: true, Doc: "upper bound, excluded"}, outDType},
 	},
 	{
-		ID: 206, Name: "randperm", Kind: op.Create, Random: true, Accepts: anyNumber, Infer: op.Rules{toAttr, fromCount}, Python: op.Python{ByHand: true},
+		ID: 206, Name: "randperm", Kind: op.Create, Random: true, Accepts: anyNumber, Infer: op.Rules{toAttr, fromCount}, Python: &op.Python{ByHand: true},
 		Attrs: []op.Attr{{Name: "count", Type: op.IntAttr, Needed: true, Sizes: op.AsDims, Doc: "number of values"}, outDType},
 	},
 }

@@ -18,17 +18,17 @@ var (
 	raised  = []op.Input{{Name: "x", Scalar: true}, {Name: "y", Scalar: true, Domain: op.Exponent}}
 
 	// How exact most operators are on the host: the exact result rounded once, or an approximation of it.
-	Rounded  = op.Tolerance{Float32: 0.5, Float64: 0.5, Half: 0.5}
-	Accurate = op.Tolerance{Float32: 2, Float64: 4, Half: 1} // float64 has nothing wider to be computed in
+	Rounded  = &op.Tolerance{Float32: 0.5, Float64: 0.5, Half: 0.5}
+	Accurate = &op.Tolerance{Float32: 2, Float64: 4, Half: 1} // float64 has nothing wider to be computed in
 
 	// How Paddle offers an operator: as a function and a method; also in place; in place as a method only; for
 	// tensors only; or written by hand, because the signature is not operands and then attributes.
-	method         = op.Python{Method: true}
-	inPlace        = op.Python{Method: true, InPlace: true}
-	inPlaceTensors = op.Python{Method: true, InPlace: true, TensorsOnly: true}
-	methodTensors  = op.Python{Method: true, TensorsOnly: true}
-	ByHandInPlace  = op.Python{Method: true, InPlace: true, ByHand: true} // also of formulas
-	Function       = op.Python{Module: "nn.functional"}                   // likewise
+	method         = &op.Python{Method: true}
+	inPlace        = &op.Python{Method: true, InPlace: true}
+	inPlaceTensors = &op.Python{Method: true, InPlace: true, TensorsOnly: true}
+	methodTensors  = &op.Python{Method: true, TensorsOnly: true}
+	ByHandInPlace  = &op.Python{Method: true, InPlace: true, ByHand: true} // also of formulas
+	Function       = &op.Python{Module: "nn.functional"}                   // likewise
 
 	// What kernels compute in. bitExact is for operators whose answer is one for bool too.
 	bitExact  = dtype.All
@@ -73,10 +73,10 @@ var binaryRows = []op.Row{
 	},
 	{
 		ID: 6, Name: "remainder", Kind: op.Binary, In: divided, Grad: op.Grad{Rule: gradRemainder, Reads: op.ReadsX | op.ReadsY}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast}, Tolerance: Rounded.OnMetal(1), Jumps: true,
-		Python: op.Python{Method: true, InPlace: true, Alias: []string{"mod", "floor_mod"}}, ONNX: "Mod-13",
+		Python: &op.Python{Method: true, InPlace: true, Alias: []string{"mod", "floor_mod"}}, ONNX: "Mod-13",
 	},
 	{
-		ID: 7, Name: "pow", Kind: op.Binary, In: raised, Grad: op.Grad{Rule: gradPow, Reads: op.ReadsX | op.ReadsY | op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast}, Tolerance: op.Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: 16},
+		ID: 7, Name: "pow", Kind: op.Binary, In: raised, Grad: op.Grad{Rule: gradPow, Reads: op.ReadsX | op.ReadsY | op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast}, Tolerance: &op.Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: 16},
 		Python: ByHandInPlace, ONNX: "Pow-15",
 	},
 	{
@@ -114,11 +114,11 @@ var binaryRows = []op.Row{
 	},
 	{
 		ID: 19, Name: "fmax", Kind: op.Binary, In: xy, Grad: op.Grad{Rule: gradFmax, Reads: op.ReadsX | op.ReadsY}, Accepts: dtype.Floats, Infer: op.Rules{strictly, Broadcast},
-		Python: op.Python{Method: true, ByHand: true},
+		Python: &op.Python{Method: true, ByHand: true},
 	},
 	{
 		ID: 29, Name: "fmin", Kind: op.Binary, In: xy, Grad: op.Grad{Rule: gradFmin, Reads: op.ReadsX | op.ReadsY}, Accepts: dtype.Floats, Infer: op.Rules{strictly, Broadcast},
-		Python: op.Python{Method: true, ByHand: true},
+		Python: &op.Python{Method: true, ByHand: true},
 	},
 	{
 		ID: 30, Name: "gcd", Kind: op.Binary, In: xy, Accepts: dtype.SetOf(dtype.Int32, dtype.Int64), Infer: op.Rules{strictly, Broadcast},
@@ -136,8 +136,8 @@ var binaryRows = []op.Row{
 }
 
 // bitwise is a method with an in-place form, which takes out in front of name.
-func bitwise(aliases ...string) op.Python {
-	return op.Python{Method: true, InPlace: true, OutByPlace: true, Alias: aliases}
+func bitwise(aliases ...string) *op.Python {
+	return &op.Python{Method: true, InPlace: true, OutByPlace: true, Alias: aliases}
 }
 
 // Operators on bits. Those of two operands take one dtype only, not even a Python number; shifts are arithmetic
@@ -157,11 +157,11 @@ var bitwiseRows = []op.Row{
 	},
 	{
 		ID: 13, Name: "bitwise_left_shift", Kind: op.Binary, In: xys, Accepts: dtype.Integers, Infer: op.Rules{promoted, Broadcast},
-		Python: op.Python{Method: true, InPlace: true, ByHand: true},
+		Python: &op.Python{Method: true, InPlace: true, ByHand: true},
 	},
 	{
 		ID: 14, Name: "bitwise_right_shift", Kind: op.Binary, In: xys, Accepts: dtype.Integers, Infer: op.Rules{promoted, Broadcast},
-		Python: op.Python{Method: true, InPlace: true, ByHand: true},
+		Python: &op.Python{Method: true, InPlace: true, ByHand: true},
 	},
 	{
 		ID: 67, Name: "bitwise_not", Kind: op.Unary, In: x, Accepts: dtype.Integers | dtype.Bools, Infer: op.Rules{Same, LikeInput},
@@ -174,7 +174,7 @@ var bitwiseRows = []op.Row{
 var compareRows = []op.Row{
 	{ID: 20, Name: "equal", Kind: op.Compare, In: xys, Accepts: bitExact, Infer: op.Rules{compared, Broadcast}, Python: inPlace, ONNX: "Equal-13"},
 	{ID: 21, Name: "not_equal", Kind: op.Compare, In: xys, Accepts: bitExact, Infer: op.Rules{compared, Broadcast}, Python: inPlaceTensors},
-	{ID: 22, Name: "less_than", Kind: op.Compare, In: xys, Accepts: bitExact, Infer: op.Rules{compared, Broadcast}, Python: op.Python{Method: true, InPlace: true, TensorsOnly: true, Alias: []string{"less"}}, ONNX: "Less-13"},
+	{ID: 22, Name: "less_than", Kind: op.Compare, In: xys, Accepts: bitExact, Infer: op.Rules{compared, Broadcast}, Python: &op.Python{Method: true, InPlace: true, TensorsOnly: true, Alias: []string{"less"}}, ONNX: "Less-13"},
 	{ID: 23, Name: "less_equal", Kind: op.Compare, In: xys, Accepts: bitExact, Infer: op.Rules{compared, Broadcast}, Python: inPlaceTensors, ONNX: "LessOrEqual-16"},
 	{ID: 24, Name: "greater_than", Kind: op.Compare, In: xys, Accepts: bitExact, Infer: op.Rules{compared, Broadcast}, Python: inPlaceTensors, ONNX: "Greater-13"},
 	{ID: 25, Name: "greater_equal", Kind: op.Compare, In: xys, Accepts: bitExact, Infer: op.Rules{compared, Broadcast}, Python: inPlaceTensors, ONNX: "GreaterOrEqual-16"},
@@ -208,7 +208,7 @@ var unaryRows = []op.Row{
 	{ID: 58, Name: "floor", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Floor-13"},
 	{ID: 59, Name: "ceil", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Ceil-13"},
 	{ID: 60, Name: "round", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: ByHandInPlace, ONNX: "Round-11"},
-	{ID: 61, Name: "trunc", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: op.Python{Method: true, InPlace: true, ByHand: true}},
+	{ID: 61, Name: "trunc", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: &op.Python{Method: true, InPlace: true, ByHand: true}},
 	{ID: 62, Name: "erf", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradErf, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Erf-13"},
 	{ID: 63, Name: "logical_not", Kind: op.Unary, In: x, Accepts: bitExact, Infer: op.Rules{toBool, LikeInput}, Python: inPlace, ONNX: "Not-1"},
 	{ID: 64, Name: "isnan", Kind: op.Unary, In: x, Accepts: anyNumber, Infer: op.Rules{toBool, LikeInput}, Python: method, ONNX: "IsNaN-13"},
@@ -230,14 +230,14 @@ var unaryRows = []op.Row{
 // compute them in float32, and the others refuse them. Those made of several functions are allowed on Metal what
 // the parts are allowed together.
 var activationRows = []op.Row{
-	{ID: 80, Name: "relu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRelu, Reads: op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: op.Python{Module: "nn.functional", InPlace: true}, ONNX: "Relu-14"},
+	{ID: 80, Name: "relu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRelu, Reads: op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: &op.Python{Module: "nn.functional", InPlace: true}, ONNX: "Relu-14"},
 	{
 		ID: 81, Name: "sigmoid", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSigmoid, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(10),
-		Python: op.Python{Module: "nn.functional", Method: true, InPlace: true}, ONNX: "Sigmoid-13",
+		Python: &op.Python{Module: "nn.functional", Method: true, InPlace: true}, ONNX: "Sigmoid-13",
 	},
-	{ID: 82, Name: "silu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSilu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(11), Python: op.Python{Module: "nn.functional", ByHand: true}},
+	{ID: 82, Name: "silu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSilu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(11), Python: &op.Python{Module: "nn.functional", ByHand: true}},
 	{
-		ID: 83, Name: "gelu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradGelu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Tolerance: Accurate.OnMetal(16).InFloat64(squaredArgument), Python: op.Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
+		ID: 83, Name: "gelu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradGelu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Tolerance: Accurate.OnMetal(16).InFloat64(squaredArgument), Python: &op.Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
 		Attrs: []op.Attr{{Name: "approximate", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "use 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"}},
 	},
 	{
@@ -253,7 +253,7 @@ var activationRows = []op.Row{
 	},
 	{
 		ID: 86, Name: "softmax", Kind: op.Scan, In: x, Grad: op.Grad{Rule: gradSoftmax, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, alongAxis}, Tolerance: Accurate.OnMetal(20).InFloat64(belowLargest),
-		Python: op.Python{Module: "nn.functional", ByHand: true}, ONNX: "Softmax-13",
+		Python: &op.Python{Module: "nn.functional", ByHand: true}, ONNX: "Softmax-13",
 		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}, Doc: "the axis along which the results add up to 1"}},
 	},
 	{
@@ -271,7 +271,7 @@ var activationRows = []op.Row{
 var selectRows = []op.Row{
 	{
 		ID: 90, Name: "where", Kind: op.Select, In: []op.Input{{Name: "condition", Domain: op.Condition}, {Name: "x", Scalar: true}, {Name: "y", Scalar: true}},
-		Grad: op.Grad{Rule: gradWhere, Reads: op.ReadsX}, Accepts: bitExact, Infer: op.Rules{selected, Broadcast}, Python: op.Python{Method: true, ByHand: true}, ONNX: "Where-16",
+		Grad: op.Grad{Rule: gradWhere, Reads: op.ReadsX}, Accepts: bitExact, Infer: op.Rules{selected, Broadcast}, Python: &op.Python{Method: true, ByHand: true}, ONNX: "Where-16",
 	},
 	{
 		ID: 91, Name: "clip", Kind: op.Select, In: []op.Input{
@@ -279,14 +279,14 @@ var selectRows = []op.Row{
 			{Name: "min", Scalar: true, Optional: true, Fixed: op.Value{Kind: op.Int, I: 0}},
 			{Name: "max", Scalar: true, Optional: true, Fixed: op.Value{Kind: op.Int, I: 2}},
 		},
-		Grad: op.Grad{Rule: gradClip, Reads: op.ReadsX | op.ReadsY | op.ReadsZ}, Accepts: anyNumber, Infer: op.Rules{clipped, bounded}, Frame: frameClip, ByValue: true, Python: op.Python{Method: true, InPlace: true, ByHand: true}, ONNX: "Clip-13",
+		Grad: op.Grad{Rule: gradClip, Reads: op.ReadsX | op.ReadsY | op.ReadsZ}, Accepts: anyNumber, Infer: op.Rules{clipped, bounded}, Frame: frameClip, ByValue: true, Python: &op.Python{Method: true, InPlace: true, ByHand: true}, ONNX: "Clip-13",
 	},
 	{
-		ID: 92, Name: "cast", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradSame}, Accepts: moved, Infer: op.Rules{toAttr, LikeInput}, Tolerance: Rounded, Python: op.Python{Method: true, ByHand: true}, ONNX: "Cast-13",
+		ID: 92, Name: "cast", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradSame}, Accepts: moved, Infer: op.Rules{toAttr, LikeInput}, Tolerance: Rounded, Python: &op.Python{Method: true, ByHand: true}, ONNX: "Cast-13",
 		Attrs: []op.Attr{{Name: "dtype", Type: op.DTypeAttr, Needed: true, Doc: "dtype of the result"}},
 	},
 	{
-		ID: 93, Name: "assign", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradAssign}, Accepts: moved, Infer: op.Rules{Same, LikeInput}, Python: op.Python{ByHand: true}, ONNX: "Identity-16",
+		ID: 93, Name: "assign", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradAssign}, Accepts: moved, Infer: op.Rules{Same, LikeInput}, Python: &op.Python{ByHand: true}, ONNX: "Identity-16",
 	},
 	{
 		ID: 94, Name: "bitcast", Kind: op.Convert, In: x, Accepts: moved, Infer: op.Rules{toAttr, LikeInput, asWide}, Lower: lowerBitcast, Python: internal,

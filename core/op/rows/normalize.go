@@ -17,7 +17,7 @@ var normalizeRows = []op.Row{
 		ID: 230, Name: "layer_norm", Kind: op.Normalize,
 		In:  []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "weight", Domain: op.Ordinary, Optional: true}, {Name: "bias", Domain: op.Ordinary, Optional: true}},
 		Out: []op.Output{{Name: "out"}, {Name: "scale", Optional: true}}, Grad: op.Grad{Rule: gradLayerNorm, Reads: op.ReadsX | op.ReadsY | op.ReadsNext},
-		Accepts: dtype.Floats, Infer: op.Rules{inFloat32OrWider, normalized}, Tolerance: op.Tolerance{Float32: 1, Float64: 4, Half: 1, Metal: 2},
+		Accepts: dtype.Floats, Infer: op.Rules{inFloat32OrWider, normalized}, Tolerance: &op.Tolerance{Float32: 1, Float64: 4, Half: 1, Metal: 2},
 		Python: internal, ONNX: "LayerNormalization-17",
 		Attrs: []op.Attr{
 			{Name: "epsilon", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1e-5}, Doc: "is added to the mean of the squares"},

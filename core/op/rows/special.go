@@ -23,14 +23,14 @@ type special struct {
 	id     op.ID
 	name   string
 	grad   op.Grad
-	python op.Python
+	python *op.Python
 
 	metal     float64 // units in the last place that float32 may be off on Metal; 0: there is no shader
 	inFloat64 string  // see [Tolerance.Float64Also]
 }
 
 var specialRows = specials([]special{
-	{130, "lgamma", op.Grad{Rule: gradLgamma, Reads: op.ReadsX}, op.Python{Method: true, InPlace: true, Alias: []string{"gammaln"}}, 0, logarithmsCancel},
+	{130, "lgamma", op.Grad{Rule: gradLgamma, Reads: op.ReadsX}, &op.Python{Method: true, InPlace: true, Alias: []string{"gammaln"}}, 0, logarithmsCancel},
 	{131, "digamma", op.Grad{Rule: gradDigamma, Reads: op.ReadsX}, inPlace, 0, cotangentCancels},
 	{132, "erfinv", op.Grad{Rule: gradErfinv, Reads: op.ReadsOut}, inPlace, 16, ""},
 	{133, "i0", op.Grad{Rule: gradI0, Reads: op.ReadsX}, inPlace, 40, ""},
@@ -48,7 +48,7 @@ func specials(list []special) []op.Row {
 		s := &list[i]
 		rows[i] = op.Row{
 			ID: s.id, Name: s.name, Kind: op.Unary, In: x, Grad: s.grad, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput},
-			Tolerance: op.Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: s.metal, Float64Also: s.inFloat64},
+			Tolerance: &op.Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: s.metal, Float64Also: s.inFloat64},
 			Python:    s.python,
 		}
 		if s.metal == 0 {

@@ -95,7 +95,7 @@ func unit(d dtype.DType, v float64) float64 {
 
 // Tolerance is what a row allows the device in units in the last place, beside the host, which has its own.
 func Tolerance(row *op.Row, d dtype.DType) float64 {
-	said := &row.Tolerance
+	said := row.Tolerance
 	return said.ULPs(d, false) + metalUnits(d)*said.ULPs(d, true)
 }
 

@@ -127,7 +127,7 @@ func TestSharedReductions(t *testing.T) {
 // reduction is the dtype of a reduction's output, values to fold, and how near to the host's its shaders are:
 // they add and multiply with twice the digits of a float.
 func reduction(row *op.Row, d dtype.DType) (out dtype.DType, values func(int64) float64, ulps float64) {
-	if row.Tolerance != (op.Tolerance{}) {
+	if row.Tolerance != (&op.Tolerance{}) {
 		ulps = 1
 	}
 	return metaltest.ResultOf(row, d), metaltest.ValuesFor(row, 0, d), ulps
