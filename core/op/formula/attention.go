@@ -90,7 +90,7 @@ type attending struct {
 	causal, open            bool
 }
 
-func attendingOf(e *evaluation, args []quantity) *attending {
+func attendingOf(e *evaluation, args []*quantity) *attending {
 	given := func(i int) op.Var {
 		if isGiven(e, args[i:i+1]).value.I == 0 {
 			return op.NoVar
@@ -109,11 +109,11 @@ func attendingOf(e *evaluation, args []quantity) *attending {
 
 // maskedAttention computes masked_attention. A causal mask that begins at the first key is an attribute of the row attention, and
 // one of bools an operand.
-func maskedAttention(e *evaluation, args []quantity) quantity {
+func maskedAttention(e *evaluation, args []*quantity) *quantity {
 	a := attendingOf(e, args)
 	if a.softcap != 0 {
 		out, _ := a.throughScores(3, e.dtypeOf(a.q))
-		return quantity{v: out}
+		return &quantity{v: out}
 	}
 	first := a.causal && a.past == 0 && a.lengths == op.NoVar
 	allowed, bias := a.masks(a.causal && !first)
@@ -127,23 +127,23 @@ func maskedAttention(e *evaluation, args []quantity) quantity {
 	at := op.Attrs{op.AttentionScale: {Kind: op.Float, F: a.scale}, op.AttentionCausal: whether(first).value}
 	y := e.Do(op.IDAttention, at, a.q, a.k, a.v, mask)
 	if a.open || a.mask == op.NoVar && a.lengths == op.NoVar && a.seesAll() {
-		return quantity{v: y}
+		return &quantity{v: y}
 	}
 	if first {
 		allowed, bias = a.masks(true)
 	}
-	return quantity{v: a.emptied(y, allowed, bias)}
+	return &quantity{v: a.emptied(y, allowed, bias)}
 }
 
 // attentionWithScores computes masked_attention_scores.
-func attentionWithScores(e *evaluation, args []quantity) quantity {
+func attentionWithScores(e *evaluation, args []*quantity) *quantity {
 	a := attendingOf(e, args)
 	d := e.dtypeOf(a.q)
 	if p := args[attendingPrecision].value; p.Set() {
 		d = dtype.DType(p.I)
 	}
 	out, scores := a.throughScores(args[attendingStage].value.I, d)
-	return quantity{v: out, results: []op.Var{out, scores}}
+	return &quantity{v: out, results: []op.Var{out, scores}}
 }
 
 // throughScores is attention as a product, a softmax and another product. The scale is split between query and key, which keeps

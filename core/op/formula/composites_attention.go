@@ -139,7 +139,7 @@ func spreads(s, to *shape.Shape) bool {
 }
 
 // readByToken computes linear_attention. The queries that share a state are rows of one matrix, so that one product reads it for all.
-func readByToken(e *evaluation, args []quantity) quantity {
+func readByToken(e *evaluation, args []*quantity) *quantity {
 	given := func(i int) bool { return isGiven(e, args[i:i+1]).value.I != 0 }
 	q, k, v := e.Scale(args[0].v, args[6].value.F), args[1].v, args[2].v
 	s, wide, d := e.Shape(q), e.Shape(v), e.dtypeOf(q)
@@ -182,7 +182,7 @@ func readByToken(e *evaluation, args []quantity) quantity {
 	}
 	out := e.Do(op.IDConcat, op.Attrs{{Kind: op.Int, I: 2}}, read...)
 	if !given(3) && tokens == 0 {
-		return quantity{v: out, results: []op.Var{out, state}}
+		return &quantity{v: out, results: []op.Var{out, state}}
 	}
-	return quantity{v: out, results: []op.Var{out, e.Do(op.IDAssign, nil, state)}}
+	return &quantity{v: out, results: []op.Var{out, e.Do(op.IDAssign, nil, state)}}
 }

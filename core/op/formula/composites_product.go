@@ -183,7 +183,7 @@ var productFormulas = []composite{
 }
 
 // powerOf is square matrices to the power of n, by repeated squares; the identity matrices for 0.
-func powerOf(e *evaluation, args []quantity) quantity {
+func powerOf(e *evaluation, args []*quantity) *quantity {
 	x, n := args[0].v, args[1].value.I
 	s := e.Shape(x)
 	switch {
@@ -194,7 +194,7 @@ func powerOf(e *evaluation, args []quantity) quantity {
 	case n == 0, s.Dims[s.Rank-1] == 0:
 		line := func(axis int) op.Var { return rows.Column(e.Calls, s.Dims[axis], s.Rank, axis) }
 		same := e.Cast(e.Do(op.IDEqual, nil, line(s.Rank-2), line(s.Rank-1)), e.TypeOf(x).DType)
-		return quantity{v: e.Expand(same, &s)}
+		return &quantity{v: e.Expand(same, &s)}
 	}
 	product := func(x, y op.Var) op.Var { return e.Do(op.IDMatmul, nil, x, y) }
 	power, known := x, false
@@ -209,5 +209,5 @@ func powerOf(e *evaluation, args []quantity) quantity {
 			x = product(x, x)
 		}
 	}
-	return quantity{v: power}
+	return &quantity{v: power}
 }

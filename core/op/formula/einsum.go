@@ -132,7 +132,7 @@ func summedAxes(c *op.Inference) error {
 }
 
 // einsum computes einsum.
-func einsum(e *evaluation, args []quantity) quantity {
+func einsum(e *evaluation, args []*quantity) *quantity {
 	in, ranks := args[0].results, make([]int, len(args[0].results))
 	for i, v := range in {
 		ranks[i] = e.Shape(v).Rank
@@ -140,7 +140,7 @@ func einsum(e *evaluation, args []quantity) quantity {
 	labels, out, err := readEquation(e.of.name, args[1].value.Str(), ranks)
 	if err != nil {
 		e.Err = err
-		return quantity{known: true}
+		return &quantity{known: true}
 	}
 	terms := make([]labelled, len(in))
 	for i, v := range in {
@@ -156,7 +156,7 @@ func einsum(e *evaluation, args []quantity) quantity {
 	if len(in) == 1 {
 		last.v = e.Do(op.IDAssign, nil, last.v)
 	}
-	return quantity{v: e.inOrder(last, out)}
+	return &quantity{v: e.inOrder(last, out)}
 }
 
 // needed are all labels of terms.

@@ -16,7 +16,7 @@ type quantity struct {
 	known   bool
 	later   *expression // of a name that was not used yet
 	value   op.Value    // of what is known
-	list    []quantity  // of a list
+	list    []*quantity  // of a list
 	results []op.Var    // of a call, or any number of operands
 }
 
@@ -24,25 +24,25 @@ type quantity struct {
 type evaluation struct {
 	*op.Calls
 	of    *formula
-	names map[string]quantity
+	names map[string]*quantity
 }
 
 // calls makes the calls of a formula and returns its results.
 func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
-	e := evaluation{Calls: c, of: f, names: map[string]quantity{"pi": known(math.Pi), "inf": known(math.Inf(1)), "nan": known(math.NaN())}}
+	e := evaluation{Calls: c, of: f, names: map[string]*quantity{"pi": known(math.Pi), "inf": known(math.Inf(1)), "nan": known(math.NaN())}}
 	for i, decl := range f.in {
-		e.names[decl.Name] = quantity{v: in[i]}
+		e.names[decl.Name] = &quantity{v: in[i]}
 		if decl.Variadic {
-			e.names[decl.Name] = quantity{results: in[i:]}
+			e.names[decl.Name] = &quantity{results: in[i:]}
 		}
 	}
 	for i := range f.attrs {
-		e.names[f.attrs[i].Name] = quantity{known: true, value: at[i]}
+		e.names[f.attrs[i].Name] = &quantity{known: true, value: at[i]}
 	}
-	var last quantity
+	var last *quantity
 	for _, l := range f.lines() {
 		if l.name != "" {
-			e.names[l.name] = quantity{later: l.value}
+			e.names[l.name] = &quantity{later: l.value}
 			continue
 		}
 		if last = e.compute(l.value); c.Err != nil {
@@ -59,18 +59,18 @@ func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	return out
 }
 
-func known(f float64) quantity { return quantity{known: true, value: op.Value{Kind: op.Float, F: f}} }
+func known(f float64) *quantity { return &quantity{known: true, value: op.Value{Kind: op.Float, F: f}} }
 
-func whether(b bool) quantity {
+func whether(b bool) *quantity {
 	v := op.Value{Kind: op.Bool}
 	if b {
 		v.I = 1
 	}
-	return quantity{known: true, value: v}
+	return &quantity{known: true, value: v}
 }
 
 // variable is a quantity as an operand: what is known is a number, and a float, as most operands of composites are.
-func (e *evaluation) variable(t quantity) op.Var {
+func (e *evaluation) variable(t *quantity) op.Var {
 	switch {
 	case !t.known:
 		return t.v
@@ -81,13 +81,13 @@ func (e *evaluation) variable(t quantity) op.Var {
 }
 
 // compute computes an expression; after an error, nothing.
-func (e *evaluation) compute(x *expression) quantity {
+func (e *evaluation) compute(x *expression) *quantity {
 	if e.Err != nil {
-		return quantity{known: true}
+		return &quantity{known: true}
 	}
 	switch x.kind {
 	case isLiteral:
-		return quantity{known: true, value: x.value}
+		return &quantity{known: true, value: x.value}
 	case isName:
 		t, ok := e.names[x.text]
 		if !ok {
@@ -98,7 +98,9 @@ func (e *evaluation) compute(x *expression) quantity {
 			e.names[x.text] = t
 		}
 		if x.index > 0 && e.Err == nil {
-			t.v = t.results[x.index]
+			picked := *t
+			picked.v = t.results[x.index]
+			return &picked
 		}
 		return t
 	case isList:
@@ -111,7 +113,7 @@ func (e *evaluation) compute(x *expression) quantity {
 	case isCall:
 		return e.call(x)
 	}
-	args := []quantity{e.compute(x.args[0])}
+	args := []*quantity{e.compute(x.args[0])}
 	if x.kind == isInfix {
 		args = append(args, e.compute(x.args[1]))
 	}
@@ -119,8 +121,8 @@ func (e *evaluation) compute(x *expression) quantity {
 }
 
 // list is a list of ints where all of its elements are.
-func (e *evaluation) list(x *expression) quantity {
-	t := quantity{known: true, value: op.Value{Kind: op.Ints}}
+func (e *evaluation) list(x *expression) *quantity {
+	t := &quantity{known: true, value: op.Value{Kind: op.Ints}}
 	for _, element := range x.args {
 		v := e.compute(element)
 		t.list, t.value.Ints = append(t.list, v), append(t.value.Ints, int64(v.value.Float64()))
@@ -143,12 +145,12 @@ var operators = map[string]struct {
 	"==": {op.IDEqual, nil}, "!=": {op.IDNotEqual, nil}, "&": {op.IDLogicalAnd, nil}, "|": {op.IDLogicalOr, nil}, "!": {op.IDLogicalNot, nil},
 }
 
-func (e *evaluation) operator(sign string, args []quantity) quantity {
-	if !slices.ContainsFunc(args, func(t quantity) bool { return !t.known }) {
+func (e *evaluation) operator(sign string, args []*quantity) *quantity {
+	if !slices.ContainsFunc(args, func(t *quantity) bool { return !t.known }) {
 		return e.settled(sign, args)
 	}
 	if len(args) == 1 && sign == "-" {
-		return quantity{v: e.Neg(e.variable(args[0]))}
+		return &quantity{v: e.Neg(e.variable(args[0]))}
 	}
 	in := make([]op.Var, len(args))
 	for i, t := range args {
@@ -156,17 +158,17 @@ func (e *evaluation) operator(sign string, args []quantity) quantity {
 			in[i] = e.Number(t.value) // a class, which float32 may not hold
 		}
 	}
-	return quantity{v: e.Do(operators[sign].row, nil, in...)}
+	return &quantity{v: e.Do(operators[sign].row, nil, in...)}
 }
 
 // settled is an operator on what is known.
-func (e *evaluation) settled(sign string, args []quantity) quantity {
+func (e *evaluation) settled(sign string, args []*quantity) *quantity {
 	x := args[0].value
 	if len(args) == 1 {
 		if sign == "!" {
 			return whether(x.I == 0)
 		}
-		return quantity{known: true, value: op.Value{Kind: x.Kind, I: -x.I, F: -x.F}}
+		return &quantity{known: true, value: op.Value{Kind: x.Kind, I: -x.I, F: -x.F}}
 	}
 	y := args[1].value
 	if x.Kind == op.Ints && y.Kind == op.Ints {
@@ -195,32 +197,32 @@ func (e *evaluation) settled(sign string, args []quantity) quantity {
 	}
 	f := operators[sign].compute(x.Float64(), y.Float64())
 	if x.Kind == op.Int && y.Kind == op.Int && sign != "/" && f == math.Trunc(f) {
-		return quantity{known: true, value: op.Value{Kind: op.Int, I: int64(f)}}
+		return &quantity{known: true, value: op.Value{Kind: op.Int, I: int64(f)}}
 	}
 	return known(f)
 }
 
 // settledSizes joins two lists of sizes, or multiplies them, one by one.
-func (e *evaluation) settledSizes(sign string, x, y []int64) quantity {
+func (e *evaluation) settledSizes(sign string, x, y []int64) *quantity {
 	if sign == "+" {
 		return sizes(slices.Concat(x, y))
 	}
 	products := make([]int64, len(x))
 	for i := range x {
-		products[i] = e.settled(sign, []quantity{whole(x[i]), whole(y[i])}).value.I
+		products[i] = e.settled(sign, []*quantity{whole(x[i]), whole(y[i])}).value.I
 	}
 	return sizes(products)
 }
 
 // unknown is what is computed with a size that is a symbol, where types alone are: another symbol.
-func (e *evaluation) unknown(x, y op.Value) (quantity, bool) {
+func (e *evaluation) unknown(x, y op.Value) (*quantity, bool) {
 	for _, v := range []op.Value{x, y} {
 		if _, is := op.SymbolIn(v.I); is && v.Kind == op.Int {
 			size, ok := e.NewSize()
 			return whole(size), ok
 		}
 	}
-	return quantity{}, false
+	return &quantity{}, false
 }
 
 func equalValues(x, y op.Value) bool {
@@ -231,13 +233,13 @@ func equalValues(x, y op.Value) bool {
 }
 
 // call calls a row, or a function of formulas.
-func (e *evaluation) call(x *expression) quantity {
-	args := make([]quantity, len(x.args))
+func (e *evaluation) call(x *expression) *quantity {
+	args := make([]*quantity, len(x.args))
 	for i := range x.args {
 		args[i] = e.compute(x.args[i])
 	}
 	if e.Err != nil {
-		return quantity{known: true}
+		return &quantity{known: true}
 	}
 	if function := formulaFunctions[x.text]; function != nil {
 		return function(e, args)
@@ -267,7 +269,7 @@ func (e *evaluation) call(x *expression) quantity {
 	}
 	out := e.DoMany(row.ID, at, in...)
 	if e.Err != nil {
-		return quantity{known: true}
+		return &quantity{known: true}
 	}
-	return quantity{v: out[x.index], results: out}
+	return &quantity{v: out[x.index], results: out}
 }

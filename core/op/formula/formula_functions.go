@@ -85,15 +85,15 @@ import (
 //	frames(x, length, step)  the frames of a signal [batch, length, parts]
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
-var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
+var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantity{
 	"affine":      affine,
 	"aligned":     alignSizes,
 	"at":          numberAlong,
 	"checked":     checkLabels,
 	"diagonal_of": diagonalOf,
 	"sizes":       sizesOf,
-	"wide": func(e *evaluation, args []quantity) quantity {
-		return quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
+	"wide": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
 	},
 	"zipped":      zipSizes,
 	"along":       broadcastAlong,
@@ -101,15 +101,15 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"class_of":    classOf,
 	"folded":      addWindows,
 	"given":       isGiven,
-	"is_bool":     func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
+	"is_bool":     func(e *evaluation, args []*quantity) *quantity { return whether(e.TypeOf(args[0].v).DType == dtype.Bool) },
 	"among":       amongFew,
 	"is_few":      isFew,
 	"quantiles":   quantilesOf,
 	"coordinates": coordinates,
-	"is_double": func(e *evaluation, args []quantity) quantity {
+	"is_double": func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
-	"is_float":        func(e *evaluation, args []quantity) quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"is_float":        func(e *evaluation, args []*quantity) *quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
 	"largest":         largestOf,
 	"like":            castLike,
 	"mapped":          mapGrid,
@@ -123,17 +123,17 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"part":            partOf,
 	"pick":            pickClass,
 	"places":          placesAlong,
-	"rank":            func(e *evaluation, args []quantity) quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"rank":            func(e *evaluation, args []*quantity) *quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
 	"product":         productOf,
 	"put":             putAt,
 	"reduced":         reduceLoss,
 	"same_shape":      checkShapes,
 	"shaped":          shapeLike,
 	"shifted":         shiftFrames,
-	"single":          func(_ *evaluation, args []quantity) quantity { return known(float64(float32(args[0].value.Float64()))) },
+	"single":          func(_ *evaluation, args []*quantity) *quantity { return known(float64(float32(args[0].value.Float64()))) },
 	"size":            sizeOf,
 	"slices":          slicePlaces,
-	"weak":            func(e *evaluation, args []quantity) quantity { return quantity{v: e.Number(args[0].value)} },
+	"weak":            func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Number(args[0].value)} },
 	"pooled":          poolWindows,
 	"pooled_places":   placesOfMaxima,
 	"attended":        maskedAttention,
@@ -145,32 +145,32 @@ var formulaFunctions = map[string]func(e *evaluation, args []quantity) quantity{
 	"regions":         alignRegions,
 	"summed_products": einsum,
 	"deformed":        deformConv,
-	"bit_length": func(_ *evaluation, args []quantity) quantity {
+	"bit_length": func(_ *evaluation, args []*quantity) *quantity {
 		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
 	},
-	"counted":  func(e *evaluation, args []quantity) quantity { return quantity{v: e.Range(args[0].value.I)} },
+	"counted":  func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} },
 	"power_of": powerOf,
-	"octets": func(e *evaluation, args []quantity) quantity {
-		return quantity{v: e.Cast(args[0].v, dtype.Uint8)}
+	"octets": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Cast(args[0].v, dtype.Uint8)}
 	},
-	"whole": func(e *evaluation, args []quantity) quantity {
-		return quantity{v: e.Cast(args[0].v, dtype.Int64)}
+	"whole": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},
 }
 
-func whole(n int64) quantity { return quantity{known: true, value: op.Value{Kind: op.Int, I: n}} }
+func whole(n int64) *quantity { return &quantity{known: true, value: op.Value{Kind: op.Int, I: n}} }
 
 // refuse ends the formula with an error.
-func (e *evaluation) refuse(format string, args ...any) quantity {
+func (e *evaluation) refuse(format string, args ...any) *quantity {
 	if e.Err == nil {
 		e.Err = status.Errorf(status.Invalid, "[%s] %s", e.of.name, fmt.Sprintf(format, args...))
 	}
-	return quantity{known: true}
+	return &quantity{known: true}
 }
 
 // sizes is a list of dimensions, in which a symbol is what stands for it in an attribute.
-func sizes(list []int64) quantity {
-	return quantity{known: true, value: op.Value{Kind: op.Ints, Ints: list}}
+func sizes(list []int64) *quantity {
+	return &quantity{known: true, value: op.Value{Kind: op.Ints, Ints: list}}
 }
 
 func dimensions(s *shape.Shape) []int64 {
@@ -183,7 +183,7 @@ func dimensions(s *shape.Shape) []int64 {
 	return list
 }
 
-func sizesOf(e *evaluation, args []quantity) quantity {
+func sizesOf(e *evaluation, args []*quantity) *quantity {
 	s := e.Shape(args[0].v)
 	list, from, to := dimensions(&s), args[1].value.I, int64(s.Rank)
 	if args[2].value.Set() {
@@ -199,7 +199,7 @@ func sizesOf(e *evaluation, args []quantity) quantity {
 }
 
 // productOf does not leave dimensions of 0 to a -1 beside a 0, which would stand for those that are not 0.
-func productOf(_ *evaluation, args []quantity) quantity {
+func productOf(_ *evaluation, args []*quantity) *quantity {
 	n := int64(1)
 	for _, d := range args[0].value.Ints {
 		if _, is := op.SymbolIn(d); is {
@@ -210,14 +210,14 @@ func productOf(_ *evaluation, args []quantity) quantity {
 	return whole(n)
 }
 
-func alignSizes(e *evaluation, args []quantity) quantity {
+func alignSizes(e *evaluation, args []*quantity) *quantity {
 	s, more := e.Shape(args[0].v), e.Shape(args[1].v)
 	return sizes(slices.Concat(slices.Repeat([]int64{1}, max(more.Rank-s.Rank, 0)), dimensions(&s)))
 }
 
-func zipSizes(_ *evaluation, args []quantity) quantity {
+func zipSizes(_ *evaluation, args []*quantity) *quantity {
 	var list []int64
-	number := func(t quantity, i int) int64 {
+	number := func(t *quantity, i int) int64 {
 		if t.value.Kind == op.Ints {
 			return t.value.Ints[i]
 		}
@@ -229,19 +229,19 @@ func zipSizes(_ *evaluation, args []quantity) quantity {
 	return sizes(list)
 }
 
-func numberAlong(e *evaluation, args []quantity) quantity {
+func numberAlong(e *evaluation, args []*quantity) *quantity {
 	place := e.Filled(&shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{1}}, op.Value{Kind: op.Int, I: args[2].value.I}, dtype.Int64)
-	return quantity{v: e.Do(op.IDGather, op.Attrs{op.GatherAxis: args[1].value}, args[0].v, place)}
+	return &quantity{v: e.Do(op.IDGather, op.Attrs{op.GatherAxis: args[1].value}, args[0].v, place)}
 }
 
-func checkLabels(e *evaluation, args []quantity) quantity {
+func checkLabels(e *evaluation, args []*quantity) *quantity {
 	number := func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
 	label := e.Cast(args[0].v, dtype.Int64)
-	return quantity{v: e.Where(e.Do(op.IDLessThan, nil, label, number(0)), number(args[1].value.I), label)}
+	return &quantity{v: e.Where(e.Do(op.IDLessThan, nil, label, number(0)), number(args[1].value.I), label)}
 }
 
 // diagonalOf reads every element of the matrices in one line that is as far behind the one before as a row is long, and one more.
-func diagonalOf(e *evaluation, args []quantity) quantity {
+func diagonalOf(e *evaluation, args []*quantity) *quantity {
 	s := e.Shape(args[0].v)
 	first, ok := e.axis(&s, args[2])
 	second, also := e.axis(&s, args[3])
@@ -254,21 +254,21 @@ func diagonalOf(e *evaluation, args []quantity) quantity {
 	height, width := s.Dims[first], s.Dims[second]
 	if !shape.IsSymbol(height) && !shape.IsSymbol(width) {
 		offset := min(args[1].value.I, math.MaxInt32)
-		return quantity{v: rows.Diagonal(e.Calls, args[0].v, max(offset, -math.MaxInt32), first, second)}
+		return &quantity{v: rows.Diagonal(e.Calls, args[0].v, max(offset, -math.MaxInt32), first, second)}
 	}
 	l := shape.Layout{Shape: s} // types alone
 	l.Remove(max(first, second))
 	l.Remove(min(first, second))
 	count, _ := e.NewSize()
-	return quantity{v: e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(dimensions(&l.Shape), count)}}, args[0].v)}
+	return &quantity{v: e.Do(op.IDReshape, op.Attrs{{Kind: op.Ints, Ints: append(dimensions(&l.Shape), count)}}, args[0].v)}
 }
 
-func bitsOf(e *evaluation, args []quantity) quantity {
+func bitsOf(e *evaluation, args []*quantity) *quantity {
 	d := map[int64]dtype.DType{2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64}[e.TypeOf(args[0].v).DType.Size()]
-	return quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(d)}}, args[0].v)}
+	return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(d)}}, args[0].v)}
 }
 
-func largestOf(e *evaluation, args []quantity) quantity {
+func largestOf(e *evaluation, args []*quantity) *quantity {
 	switch e.TypeOf(args[0].v).DType {
 	case dtype.Float64:
 		return known(math.MaxFloat64)
@@ -280,7 +280,7 @@ func largestOf(e *evaluation, args []quantity) quantity {
 	return known(math.MaxFloat32)
 }
 
-func otherAxes(e *evaluation, args []quantity) quantity {
+func otherAxes(e *evaluation, args []*quantity) *quantity {
 	var list []int64
 	rank := int64(e.Shape(args[0].v).Rank)
 	for axis := range rank {
@@ -291,40 +291,40 @@ func otherAxes(e *evaluation, args []quantity) quantity {
 	return sizes(list)
 }
 
-func partOf(e *evaluation, args []quantity) quantity {
+func partOf(e *evaluation, args []*quantity) *quantity {
 	end := int64(math.MaxInt64)
 	if args[3].value.Set() {
 		end = args[3].value.I
 	}
-	return quantity{v: between(e.Calls, args[0].v, args[1].value.I, args[2].value.I, end)}
+	return &quantity{v: between(e.Calls, args[0].v, args[1].value.I, args[2].value.I, end)}
 }
 
-func placesAlong(e *evaluation, args []quantity) quantity {
+func placesAlong(e *evaluation, args []*quantity) *quantity {
 	s := e.Shape(args[0].v)
 	axis, ok := e.axis(&s, args[1])
 	if !ok {
 		return args[0]
 	}
-	return quantity{v: rows.Column(e.Calls, s.Dims[axis], s.Rank, axis)}
+	return &quantity{v: rows.Column(e.Calls, s.Dims[axis], s.Rank, axis)}
 }
 
-func isGiven(e *evaluation, args []quantity) quantity {
+func isGiven(e *evaluation, args []*quantity) *quantity {
 	if args[0].known {
 		return whether(args[0].value.Set())
 	}
 	return whether(!e.Absent(args[0].v))
 }
 
-func numberLike(e *evaluation, args []quantity) quantity {
-	return quantity{v: e.Filled(&shape.Shape{}, args[1].value, e.TypeOf(args[0].v).DType)}
+func numberLike(e *evaluation, args []*quantity) *quantity {
+	return &quantity{v: e.Filled(&shape.Shape{}, args[1].value, e.TypeOf(args[0].v).DType)}
 }
 
-func castLike(e *evaluation, args []quantity) quantity {
-	return quantity{v: e.Cast(args[0].v, e.TypeOf(args[1].v).DType)}
+func castLike(e *evaluation, args []*quantity) *quantity {
+	return &quantity{v: e.Cast(args[0].v, e.TypeOf(args[1].v).DType)}
 }
 
 // sizeOf is a dimension, or a symbol where types alone are computed: those do not depend on what is computed with it.
-func sizeOf(e *evaluation, args []quantity) quantity {
+func sizeOf(e *evaluation, args []*quantity) *quantity {
 	s := e.Shape(args[0].v)
 	axis, ok := e.axis(&s, args[1])
 	if !ok {
@@ -334,7 +334,7 @@ func sizeOf(e *evaluation, args []quantity) quantity {
 }
 
 // axis counts an axis from the front.
-func (e *evaluation) axis(s *shape.Shape, of quantity) (axis int, ok bool) {
+func (e *evaluation) axis(s *shape.Shape, of *quantity) (axis int, ok bool) {
 	n := of.value.I
 	if n < 0 {
 		n += int64(s.Rank)
@@ -346,7 +346,7 @@ func (e *evaluation) axis(s *shape.Shape, of quantity) (axis int, ok bool) {
 	return int(n), true
 }
 
-func checkShapes(e *evaluation, args []quantity) quantity {
+func checkShapes(e *evaluation, args []*quantity) *quantity {
 	var texts []string
 	differs := false
 	first := e.Shape(args[0].v)
@@ -358,19 +358,19 @@ func checkShapes(e *evaluation, args []quantity) quantity {
 	if differs {
 		return e.refuse("shapes are %s; want one shape", strings.Join(texts, ", "))
 	}
-	return quantity{known: true}
+	return &quantity{known: true}
 }
 
 // pickClass reads x at its own place for each label, but for one axis, where the label counts.
-func pickClass(e *evaluation, args []quantity) quantity {
+func pickClass(e *evaluation, args []*quantity) *quantity {
 	in := []op.Var{args[0].v}
 	for _, place := range ownPlaces(e, args[1:]).list {
 		in = append(in, place.v)
 	}
-	return quantity{v: e.Do(op.IDIndex, nil, in...)}
+	return &quantity{v: e.Do(op.IDIndex, nil, in...)}
 }
 
-func reduceLoss(e *evaluation, args []quantity) quantity {
+func reduceLoss(e *evaluation, args []*quantity) *quantity {
 	loss := args[0].v
 	switch word := args[1].value.Str(); word {
 	case "mean":
@@ -381,10 +381,10 @@ func reduceLoss(e *evaluation, args []quantity) quantity {
 	default:
 		return e.refuse(`reduction is '%s'; want one of 'mean', 'sum', 'none'`, word)
 	}
-	return quantity{v: loss}
+	return &quantity{v: loss}
 }
 
-func countElements(e *evaluation, args []quantity) quantity {
+func countElements(e *evaluation, args []*quantity) *quantity {
 	s, n := e.Shape(args[0].v), int64(1)
 	for _, d := range s.Slice() {
 		if !shape.IsSymbol(d) { // of a size that is not known yet it matters only that there are elements
@@ -394,12 +394,12 @@ func countElements(e *evaluation, args []quantity) quantity {
 	return whole(n)
 }
 
-func shapeLike(e *evaluation, args []quantity) quantity {
+func shapeLike(e *evaluation, args []*quantity) *quantity {
 	s := e.Shape(args[1].v)
-	return quantity{v: e.Reshape(args[0].v, &s)}
+	return &quantity{v: e.Reshape(args[0].v, &s)}
 }
 
-func broadcastAlong(e *evaluation, args []quantity) quantity {
+func broadcastAlong(e *evaluation, args []*quantity) *quantity {
 	s, line := e.Shape(args[1].v), e.Shape(args[0].v)
 	axis, ok := e.axis(&s, args[2])
 	if !ok || line.Rank == 0 {
@@ -412,20 +412,20 @@ func broadcastAlong(e *evaluation, args []quantity) quantity {
 		}
 	}
 	along := rows.Line(n, s.Rank, axis)
-	return quantity{v: e.Reshape(args[0].v, &along)}
+	return &quantity{v: e.Reshape(args[0].v, &along)}
 }
 
-func affine(e *evaluation, args []quantity) quantity {
+func affine(e *evaluation, args []*quantity) *quantity {
 	x := args[0]
 	for i, combine := range []func(x, y op.Var) op.Var{e.Multiply, e.Add} {
-		if w := args[1+i]; isGiven(e, []quantity{w}).value.I != 0 {
-			x = quantity{v: combine(x.v, broadcastAlong(e, []quantity{w, x, args[3]}).v)}
+		if w := args[1+i]; isGiven(e, []*quantity{w}).value.I != 0 {
+			x = &quantity{v: combine(x.v, broadcastAlong(e, []*quantity{w, x, args[3]}).v)}
 		}
 	}
 	return x
 }
 
-func classOf(e *evaluation, args []quantity) quantity {
+func classOf(e *evaluation, args []*quantity) *quantity {
 	kept := e.Where(args[1].v, args[0].v, e.Number(op.Value{Kind: op.Int}))
-	return checkLabels(e, []quantity{{v: kept}, args[2]})
+	return checkLabels(e, []*quantity{{v: kept}, args[2]})
 }

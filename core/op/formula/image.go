@@ -140,7 +140,7 @@ type sampling struct {
 }
 
 // sampleImages computes grid_sample: the pixels around each point, weighted by their distances.
-func sampleImages(e *evaluation, args []quantity) quantity {
+func sampleImages(e *evaluation, args []*quantity) *quantity {
 	x, grid := args[0].v, args[1].v
 	s, mode := e.Shape(x), args[2].value.Str()
 	axes := s.Rank - 2
@@ -161,7 +161,7 @@ func sampleImages(e *evaluation, args []quantity) quantity {
 	} else {
 		total = r.blended(points, mode == "bicubic")
 	}
-	return quantity{v: permute(e.Calls, total, channelsInFront(s.Rank))}
+	return &quantity{v: permute(e.Calls, total, channelsInFront(s.Rank))}
 }
 
 // permute is transpose.
@@ -357,7 +357,7 @@ func mappedGrid(c *op.Inference) error {
 }
 
 // mapGrid computes affine_grid: the points of pixels times the maps.
-func mapGrid(e *evaluation, args []quantity) quantity {
+func mapGrid(e *evaluation, args []*quantity) *quantity {
 	theta, size := args[0].v, args[1].value.Ints
 	corners, centered := args[2].value.I != 0, args[3].value.I != 0
 	axes := len(size) - 2
@@ -389,7 +389,7 @@ func mapGrid(e *evaluation, args []quantity) quantity {
 	for _, n := range size[2:] {
 		pixels.Dims[0] *= n
 	}
-	return quantity{v: e.Reshape(rows.Product(e.Calls, e.Reshape(base, &pixels), theta, false, true), &result)}
+	return &quantity{v: e.Reshape(rows.Product(e.Calls, e.Reshape(base, &pixels), theta, false, true), &result)}
 }
 
 // wideOf is the dtype in which numbers of a floating-point dtype are computed.
@@ -411,7 +411,7 @@ func nearChannels(c *op.Inference) error {
 }
 
 // sumNear adds up neighbours: parts of an axis that has zeros before and behind it, each one element further.
-func sumNear(e *evaluation, args []quantity) quantity {
+func sumNear(e *evaluation, args []*quantity) *quantity {
 	x, size := args[0].v, args[1].value.I
 	s := e.Shape(x)
 	axis := int((args[2].value.I + int64(s.Rank)) % int64(max(s.Rank, 1)))
@@ -421,7 +421,7 @@ func sumNear(e *evaluation, args []quantity) quantity {
 		before = (size - 1) / 2
 	}
 	if e.Err != nil || n == 0 || size == 1 {
-		return quantity{v: x}
+		return &quantity{v: x}
 	}
 	behind := min(size-1-before, n-1) // further ones are all beyond the ends
 	before = min(before, n-1)
@@ -445,7 +445,7 @@ func sumNear(e *evaluation, args []quantity) quantity {
 			total = e.Add(total, part)
 		}
 	}
-	return quantity{v: total}
+	return &quantity{v: total}
 }
 
 // between is a part of an axis.
@@ -465,7 +465,7 @@ func shiftedFrames(c *op.Inference) error {
 }
 
 // shiftFrames computes temporal_shift: the first channels come from the frame before, the next ones from the frame behind.
-func shiftFrames(e *evaluation, args []quantity) quantity {
+func shiftFrames(e *evaluation, args []*quantity) *quantity {
 	s, n, ratio := e.Shape(args[0].v), args[1].value.I, args[2].value.Float64()
 	axis := 1
 	if args[3].value.I != 0 {
@@ -491,5 +491,5 @@ func shiftFrames(e *evaluation, args []quantity) quantity {
 	if len(list) > 1 {
 		frames = e.Do(op.IDConcat, op.Attrs{{Kind: op.Int, I: int64(axis + 1)}}, list...)
 	}
-	return quantity{v: e.Reshape(frames, &s)}
+	return &quantity{v: e.Reshape(frames, &s)}
 }

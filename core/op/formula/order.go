@@ -16,7 +16,7 @@ import (
 var interpolations = []string{"linear", "lower", "higher", "nearest", "midpoint"}
 
 // quantilesOf are the elements of sorted lines below which shares q of the others lie. Several shares make a first axis.
-func quantilesOf(e *evaluation, args []quantity) quantity {
+func quantilesOf(e *evaluation, args []*quantity) *quantity {
 	sorted, shares, word := args[0].v, []float64{0.5}, args[3].value.Str()
 	s := e.Shape(sorted)
 	axis, ok := e.axis(&s, args[2])
@@ -44,14 +44,14 @@ func quantilesOf(e *evaluation, args []quantity) quantity {
 		found[i] = e.between(args[0], args[2], q*last, word)
 	}
 	if len(found) == 1 {
-		return quantity{v: found[0]}
+		return &quantity{v: found[0]}
 	}
-	return quantity{v: e.Do(op.IDStack, op.Attrs{{Kind: op.Int}}, found...)}
+	return &quantity{v: e.Do(op.IDStack, op.Attrs{{Kind: op.Int}}, found...)}
 }
 
 // between is what lies at a place of sorted lines, which need not be whole.
-func (e *evaluation) between(sorted, axis quantity, place float64, word string) op.Var {
-	at := func(place float64) op.Var { return numberAlong(e, []quantity{sorted, axis, whole(int64(place))}).v }
+func (e *evaluation) between(sorted, axis *quantity, place float64, word string) op.Var {
+	at := func(place float64) op.Var { return numberAlong(e, []*quantity{sorted, axis, whole(int64(place))}).v }
 	low, high := math.Floor(place), math.Ceil(place)
 	switch word {
 	case "nearest":
@@ -71,7 +71,7 @@ func (e *evaluation) between(sorted, axis quantity, place float64, word string) 
 		share = float64(float32(share))
 	}
 	below, above := at(low), at(high)
-	weight := numberLike(e, []quantity{sorted, known(share)}).v
+	weight := numberLike(e, []*quantity{sorted, known(share)}).v
 	return e.Add(below, e.Multiply(e.Subtract(above, below), weight))
 }
 
@@ -79,13 +79,13 @@ func (e *evaluation) between(sorted, axis quantity, place float64, word string) 
 const fewTested = 16
 
 // isFew is whether an operand has few elements.
-func isFew(e *evaluation, args []quantity) quantity {
+func isFew(e *evaluation, args []*quantity) *quantity {
 	s := e.Shape(args[0].v)
 	return whether(!slices.ContainsFunc(s.Slice(), shape.IsSymbol) && s.Numel() <= fewTested)
 }
 
 // amongFew is whether each element of x is one of the few of another operand.
-func amongFew(e *evaluation, args []quantity) quantity {
+func amongFew(e *evaluation, args []*quantity) *quantity {
 	s := e.Shape(args[1].v)
 	n := s.Numel()
 	line := shape.Shape{Rank: 1, Dims: [shape.MaxRank]int64{n}}
@@ -102,5 +102,5 @@ func amongFew(e *evaluation, args []quantity) quantity {
 		x := e.Shape(args[0].v)
 		found = e.Filled(&x, op.Value{Kind: op.Bool}, dtype.Bool)
 	}
-	return quantity{v: found}
+	return &quantity{v: found}
 }

@@ -76,7 +76,7 @@ type stepping struct {
 }
 
 // stepStates computes recurrent. Steps behind the end of a sequence give 0 and leave the states as they are.
-func stepStates(e *evaluation, args []quantity) quantity {
+func stepStates(e *evaluation, args []*quantity) *quantity {
 	given := func(i int) op.Var {
 		if isGiven(e, args[i:i+1]).value.I == 0 {
 			return op.NoVar
@@ -120,7 +120,7 @@ func stepStates(e *evaluation, args []quantity) quantity {
 		}
 	}
 	all := e.Do(op.IDStack, op.Attrs{{Kind: op.Int}}, made...)
-	return quantity{v: all, results: []op.Var{all, state[0], e.Do(op.IDAssign, nil, state[1])}}
+	return &quantity{v: all, results: []op.Var{all, state[0], e.Do(op.IDAssign, nil, state[1])}}
 }
 
 // step is the states behind a step: x has the products with the inputs. The second state is that of an LSTM, or the first.

@@ -49,7 +49,7 @@ type reading struct {
 
 // alignRegions computes roi_align: the means or the largest of points that are spread evenly over each bin of a region. A point
 // lies between four elements: the two of its row times the two of its column.
-func alignRegions(e *evaluation, args []quantity) quantity {
+func alignRegions(e *evaluation, args []*quantity) *quantity {
 	x, boxes := args[0].v, args[1].v
 	height, width, each := args[3].value.I, args[4].value.I, args[6].value.I
 	half, largest := args[7].value.I != 0, args[8].value.Str() == "max"
@@ -91,7 +91,7 @@ func alignRegions(e *evaluation, args []quantity) quantity {
 		row = op.IDMax
 	}
 	bins = e.Do(row, op.Attrs{{Kind: op.Ints, Ints: []int64{2, 4}}}, bins)
-	return quantity{v: permute(e.Calls, bins, channelsInFront(4))}
+	return &quantity{v: permute(e.Calls, bins, channelsInFront(4))}
 }
 
 // regionPoints are the elements before and behind each point on an axis of so many elements. Points more than an element beyond
@@ -168,7 +168,7 @@ func deformedPlaces(c *op.Inference) error {
 
 // deformConv computes deform_conv: a convolution whose kernel reads each element at a place of its own. What is read becomes a
 // matrix, which is multiplied by the weights. Each group of offsets of each image is an image of its own, with its channels.
-func deformConv(e *evaluation, args []quantity) quantity {
+func deformConv(e *evaluation, args []*quantity) *quantity {
 	x, offset, w := args[0].v, args[1].v, args[2].v
 	s, places, kernel := e.Shape(x), e.Shape(offset), e.Shape(w)
 	axes, groups, parts := s.Rank-2, args[8].value.I, args[9].value.I
@@ -190,7 +190,7 @@ func deformConv(e *evaluation, args []quantity) quantity {
 		listOf(args[5].value.Ints, axes, 1), listOf(args[6].value.Ints, 2*axes, 0), listOf(args[7].value.Ints, axes, 1),
 	})
 	read := r.blended(at, false) // [n * parts, points, places..., channels / parts]
-	if mask := args[4]; isGiven(e, []quantity{mask}).value.I != 0 {
+	if mask := args[4]; isGiven(e, []*quantity{mask}).value.I != 0 {
 		read = e.Multiply(read, ranked(mask.v, slices.Concat([]int64{n * parts, points}, where, []int64{1})...))
 	}
 	// A column is what a place reads: all channels of a group, each with all points of the kernel.
@@ -201,7 +201,7 @@ func deformConv(e *evaluation, args []quantity) quantity {
 	columns := permute(e.Calls, ranked(read, n*parts, points, area, channels/parts), []int64{0, 3, 1, 2})
 	columns = ranked(columns, n, groups, channels/groups*points, area)
 	y := rows.Product(e.Calls, ranked(w, groups, kernel.Dims[0]/groups, channels/groups*points), columns, false, false)
-	return quantity{v: ranked(y, slices.Concat([]int64{n, kernel.Dims[0]}, where)...)}
+	return &quantity{v: ranked(y, slices.Concat([]int64{n, kernel.Dims[0]}, where)...)}
 }
 
 // deformed is the coordinates on each axis of what a kernel reads: [images, points of the kernel, places...].

@@ -126,7 +126,7 @@ func scaledSize(n int64, scale, part float64, single bool) int64 {
 }
 
 // resizeAxes computes interpolate. Other numbers than floats, and halves, are interpolated in float32; integers lose their fraction.
-func resizeAxes(e *evaluation, args []quantity) quantity {
+func resizeAxes(e *evaluation, args []*quantity) *quantity {
 	x := args[0].v
 	axes, sizes := args[1].value.Ints, args[2].value.Ints
 	scales, part := args[3].value.Floats(), args[4].value.Floats()
@@ -153,7 +153,7 @@ func resizeAxes(e *evaluation, args []quantity) quantity {
 		}
 		x = e.resampled(x, axis, &r, args[11].value.F)
 	}
-	return quantity{v: e.Cast(x, before)}
+	return &quantity{v: e.Cast(x, before)}
 }
 
 // resampled is a value at another size of an axis. In coordinates of a region, outside is what elements become that lie outside

@@ -14,17 +14,17 @@ import (
 
 // ownPlaces are index tensors for all axes of an index tensor, which counts along one of them: on the others each element has its own
 // place.
-func ownPlaces(e *evaluation, args []quantity) quantity {
+func ownPlaces(e *evaluation, args []*quantity) *quantity {
 	index := args[0]
 	s := e.Shape(index.v)
 	axis, ok := e.axis(&s, args[1])
 	if !ok {
 		return index
 	}
-	var t quantity
+	t := &quantity{}
 	for i, n := range s.Slice() {
 		if i != axis {
-			t.list = append(t.list, quantity{v: rows.Column(e.Calls, n, s.Rank, i)})
+			t.list = append(t.list, &quantity{v: rows.Column(e.Calls, n, s.Rank, i)})
 		} else {
 			t.list = append(t.list, index)
 		}
@@ -33,7 +33,7 @@ func ownPlaces(e *evaluation, args []quantity) quantity {
 }
 
 // slicePlaces are index tensors for the axes of x up to one, along which a line of indices counts: they name slices.
-func slicePlaces(e *evaluation, args []quantity) quantity {
+func slicePlaces(e *evaluation, args []*quantity) *quantity {
 	s, line := e.Shape(args[0].v), e.Shape(args[1].v)
 	axis, ok := e.axis(&s, args[2])
 	if !ok {
@@ -42,21 +42,21 @@ func slicePlaces(e *evaluation, args []quantity) quantity {
 	if line.Rank > 1 {
 		return e.refuse("index has shape %s; want one axis", &line)
 	}
-	var t quantity
+	t, index := &quantity{}, args[1].v
 	for i := range axis {
-		t.list = append(t.list, quantity{v: rows.Column(e.Calls, s.Dims[i], axis+1, i)})
+		t.list = append(t.list, &quantity{v: rows.Column(e.Calls, s.Dims[i], axis+1, i)})
 	}
 	if axis > 0 && line.Rank == 1 {
 		along := rows.Line(line.Dims[0], axis+1, axis)
-		args[1].v = e.Reshape(args[1].v, &along)
+		index = e.Reshape(index, &along)
 	}
-	t.list = append(t.list, quantity{v: args[1].v})
+	t.list = append(t.list, &quantity{v: index})
 	return t
 }
 
 // coordinates are the index tensors that the last axis of an index tensor holds, for as many of the first axes of x. Those of batches
 // come first: an element of batch b is of batch b of x.
-func coordinates(e *evaluation, args []quantity) quantity {
+func coordinates(e *evaluation, args []*quantity) *quantity {
 	index, s, x, batch := args[0].v, e.Shape(args[0].v), e.Shape(args[1].v), args[2].value.I
 	last := s.Rank - 1
 	switch {
@@ -67,20 +67,20 @@ func coordinates(e *evaluation, args []quantity) quantity {
 	}
 	n := s.Dims[last]
 	s.Rank, s.Dims[last] = last, 0
-	var t quantity
+	t := &quantity{}
 	for i := range batch {
-		t.list = append(t.list, quantity{v: rows.Column(e.Calls, s.Dims[i], last, int(i))})
+		t.list = append(t.list, &quantity{v: rows.Column(e.Calls, s.Dims[i], last, int(i))})
 	}
 	for i := range n {
-		t.list = append(t.list, quantity{v: e.Reshape(between(e.Calls, index, int64(last), i, i+1), &s)})
+		t.list = append(t.list, &quantity{v: e.Reshape(between(e.Calls, index, int64(last), i, i+1), &s)})
 	}
 	return t
 }
 
 // putAt is x with values at places, which replace what is there or are joined with it by a reduction. Without include_self what is
 // there does not count: it is the neutral number first, or for a minimum and a maximum any of the values, which changes nothing then.
-func putAt(e *evaluation, args []quantity) quantity {
-	x, values, reduce, include := args[0].v, castLike(e, []quantity{args[1], args[0]}).v, args[3].value.Str(), args[4].value.I != 0
+func putAt(e *evaluation, args []*quantity) *quantity {
+	x, values, reduce, include := args[0].v, castLike(e, []*quantity{args[1], args[0]}).v, args[3].value.Str(), args[4].value.I != 0
 	places := make([]op.Var, len(args[2].list))
 	for i, place := range args[2].list {
 		places[i] = place.v
@@ -94,7 +94,7 @@ func putAt(e *evaluation, args []quantity) quantity {
 	extreme := slices.Contains(op.Folds[2:], reduce)
 	switch {
 	case reduce == "assign":
-		return quantity{v: put(x, values)}
+		return &quantity{v: put(x, values)}
 	case reduce != "mean" && !slices.Contains(op.Folds[:], reduce):
 		return e.refuse("reduce is '%s'; want one of 'assign', 'add', 'multiply', 'mean', 'minimum', 'maximum'", reduce)
 	case extreme && !include:
@@ -104,10 +104,10 @@ func putAt(e *evaluation, args []quantity) quantity {
 		if reduce == op.Folds[1] {
 			neutral = whole(1)
 		}
-		x = put(x, numberLike(e, []quantity{args[0], neutral}).v)
+		x = put(x, numberLike(e, []*quantity{args[0], neutral}).v)
 	}
 	if reduce != "mean" {
-		return quantity{v: join(x, values, reduce)}
+		return &quantity{v: join(x, values, reduce)}
 	}
 	total, number := join(x, values, op.Folds[0]), func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
 	one, d := e.Filled(&shape.Shape{}, op.Value{Kind: op.Int, I: 1}, dtype.Int64), e.TypeOf(x).DType
@@ -117,7 +117,7 @@ func putAt(e *evaluation, args []quantity) quantity {
 		counts = e.Do(op.IDMaximum, nil, counts, number(1))
 	}
 	if d.IsFloat() {
-		return quantity{v: e.Divide(total, e.Cast(counts, d))}
+		return &quantity{v: e.Divide(total, e.Cast(counts, d))}
 	}
-	return quantity{v: e.Cast(e.Do(op.IDFloorDivide, nil, e.Cast(total, dtype.Int64), counts), d)} // rounded down
+	return &quantity{v: e.Cast(e.Do(op.IDFloorDivide, nil, e.Cast(total, dtype.Int64), counts), d)} // rounded down
 }

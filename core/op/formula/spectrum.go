@@ -89,7 +89,7 @@ func transformedAxis(c *op.Inference) error {
 }
 
 // transformSignal computes dft.
-func transformSignal(e *evaluation, args []quantity) quantity {
+func transformSignal(e *evaluation, args []*quantity) *quantity {
 	x := args[0].v
 	s := e.Shape(x)
 	axis, _ := e.axis(&s, args[2])
@@ -97,7 +97,7 @@ func transformSignal(e *evaluation, args []quantity) quantity {
 		return args[0]
 	}
 	t := transformOf(s.Dims[axis], args[1].value.I, args[3].value.I != 0, args[4].value.I != 0)
-	return quantity{v: e.transformed(e.lengthened(x, axis, t.in), axis, &t)}
+	return &quantity{v: e.transformed(e.lengthened(x, axis, t.in), axis, &t)}
 }
 
 // lengthened is a value cut to a length along an axis, or with zeros at its end.
@@ -191,7 +191,7 @@ func framedSignal(c *op.Inference) error {
 }
 
 // frameSignal is the frames of a signal [batch, length, parts]: [batch, frames, frame length, parts].
-func frameSignal(e *evaluation, args []quantity) quantity {
+func frameSignal(e *evaluation, args []*quantity) *quantity {
 	s, frame, step := e.Shape(args[0].v), args[1].value.I, args[2].value.I
 	if e.Err != nil {
 		return args[0]
@@ -205,5 +205,5 @@ func frameSignal(e *evaluation, args []quantity) quantity {
 	}
 	to := shape.Shape{Rank: 4}
 	copy(to.Dims[:], []int64{s.Dims[0], frames, frame, s.Dims[2]})
-	return quantity{v: e.Reshape(e.Do(op.IDGather, op.Attrs{{Kind: op.Int, I: 1}}, args[0].v, indices(e.Calls, places)), &to)}
+	return &quantity{v: e.Reshape(e.Do(op.IDGather, op.Attrs{{Kind: op.Int, I: 1}}, args[0].v, indices(e.Calls, places)), &to)}
 }

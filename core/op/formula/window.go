@@ -54,7 +54,7 @@ type pooling struct {
 	kernel, stride, padding, dilation, counts []int64
 }
 
-func poolingOf(e *evaluation, args []quantity) *pooling {
+func poolingOf(e *evaluation, args []*quantity) *pooling {
 	list := func(i int) []int64 { return args[i].value.Ints }
 	return &pooling{evaluation: e, x: args[0].v, kernel: list(1), stride: list(2), padding: list(3), dilation: list(4), counts: list(5)}
 }
@@ -102,7 +102,7 @@ func least(d dtype.DType) op.Value {
 
 // poolWindows computes window_pool. Maxima are exact; sums are added in another order than windows of several axes would have it.
 // A mean is over the elements of x in the window or, unless it is exclusive, those in the padding too.
-func poolWindows(e *evaluation, args []quantity) quantity {
+func poolWindows(e *evaluation, args []*quantity) *quantity {
 	p := poolingOf(e, args)
 	y, mode, exclusive := p.x, args[6].value.Str(), args[7].value.I != 0
 	for i := range p.kernel {
@@ -128,7 +128,7 @@ func poolWindows(e *evaluation, args []quantity) quantity {
 			y = p.Divide(y, p.Reshape(constant(p.Calls, p.terms(i, n, exclusive), p.dtypeOf(y)), &line))
 		}
 	}
-	return quantity{v: y}
+	return &quantity{v: y}
 }
 
 // terms is how many elements of each window of an axis a mean counts.
@@ -147,7 +147,7 @@ func (p *pooling) terms(i int, n int64, exclusive bool) []float64 {
 
 // placesOfMaxima computes window_pool_places: the windows of all axes are crossed here, one list of places for a plane, and planes
 // are gathered as lines.
-func placesOfMaxima(e *evaluation, args []quantity) quantity {
+func placesOfMaxima(e *evaluation, args []*quantity) *quantity {
 	p := poolingOf(e, args)
 	s := p.Shape(p.x)
 	flat, outer, inner, n := []int64{0}, int64(1), int64(1), int64(1)
@@ -184,7 +184,7 @@ func placesOfMaxima(e *evaluation, args []quantity) quantity {
 	number := func(n int64) op.Var { return p.Number(op.Value{Kind: op.Int, I: n}) }
 	first := p.Do(op.IDMultiply, nil, rows.Column(p.Calls, outer, 3, 2), number(inner))
 	which := ranked(p.Do(op.IDAdd, nil, best, first), lead[0]*lead[1]*outer)
-	return quantity{v: ranked(p.Do(op.IDGather, nil, indices(p.Calls, flat), which), slices.Concat(lead, p.counts)...)}
+	return &quantity{v: ranked(p.Do(op.IDGather, nil, indices(p.Calls, flat), which), slices.Concat(lead, p.counts)...)}
 }
 
 // The sums of windows that overlap.
@@ -196,7 +196,7 @@ type folding struct {
 }
 
 // addWindows computes fold: the axes are added up one after the other, from the last one on.
-func addWindows(e *evaluation, args []quantity) quantity {
+func addWindows(e *evaluation, args []*quantity) *quantity {
 	size := args[1].value.Ints
 	at := make(op.Attrs, len(args)-1)
 	for i := range at {
@@ -218,7 +218,7 @@ func addWindows(e *evaluation, args []quantity) quantity {
 		v = f.added(v, i, size[i])
 		v = between(e.Calls, v, int64(2+2*i), f.Before[i], f.Before[i]+size[i])
 	}
-	return quantity{v: v}
+	return &quantity{v: v}
 }
 
 // added are the sums on a padded axis of n elements between, where axis 2+i of v has the elements of a window, and an axis i+1 further
