@@ -222,8 +222,8 @@ platform() {
 # native: whether what is built runs on this machine.
 native() { [ "$folder" = "build/$(go env GOHOSTOS)-$(go env GOHOSTARCH)" ]; }
 
-# link FILE STRIP EXTRA: links the library for $goos to FILE; what is up to date is not linked again. STRIP are flags of Go's linker
-# that leave symbols out, EXTRA flags of the system's.
+# link FILE STRIP EXTRA [TAG]: links the library for $goos to FILE; what is up to date is not linked again. STRIP are flags of Go's linker
+# that leave symbols out, EXTRA flags of the system's, and TAG is a build constraint that leaves files out.
 link() {
     need_cc
     link_lists
@@ -231,7 +231,7 @@ link() {
     # Packages that calls which are repeated do not reach are compiled for size: nothing is inlined, and in most of them slices of a
     # size that is not known are not kept on the stack, which takes code for both cases. Functions begin at multiples of 16 bytes, not of 32. What
     # each saves is in docs/design/build.md.
-    to=$root/$1 strip=$2 extra=$3
+    to=$root/$1 strip=$2 extra=$3 tag=${4:-}
     set --
     for package in core/graph core/op/...; do set -- "$@" "-gcflags=pmps/$package=-l"; done
     for package in core/jsontext core/snapshot internal/environment kernels/metal/graphs kernels/metal/msl kernels/metal/shaders \
@@ -241,7 +241,7 @@ link() {
     for package in fmt os reflect strconv strings time; do set -- "$@" "-gcflags=$package=-l"; done
     # go build does not see the contents of the link lists.
     [ -z "$(find capi/exports.txt -newer "$to" 2>/dev/null)" ] || rm "$to"
-    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go -C build/library build "$@" -buildmode=c-shared -trimpath \
+    CGO_ENABLED=1 GOEXPERIMENT=$simd MACOSX_DEPLOYMENT_TARGET=13.0 go -C build/library build "$@" ${tag:+-tags "$tag"} -buildmode=c-shared -trimpath \
         -ldflags "$strip -funcalign=16 -extldflags \"$(link_flags "$goos") $extra\"" -o "$to" ./capi
 }
 
@@ -255,10 +255,11 @@ lib() {
     mv "$folder/$name.new" "python/paddle_mps/$name"
 }
 
-# lib_wheel: the library of a wheel for Linux on x86-64, with packed relocations, 1.1 MB less: glibc 2.36 and later can read them.
+# lib_wheel: the library of a wheel for Linux on x86-64, with packed relocations, 1.1 MB less: glibc 2.36 and later can read them. It is
+# without the backend for tritonserver, 0.1 MB, which `install` puts beside other libraries.
 lib_wheel() {
     platform
-    link "$folder/wheel/$name" '-s -w' '-Wl,-z,pack-relative-relocs'
+    link "$folder/wheel/$name" '-s -w' '-Wl,-z,pack-relative-relocs' without_tritonserver
 }
 
 # lib_symbols: the library with its symbols, for `bench code library`, and prints its path.

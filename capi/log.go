@@ -127,6 +127,9 @@ func goLogSet(callback C.pmps_log_callback, user C.uint64_t, level C.int32_t) {
 	logs.set(callback, user, int32(level))
 }
 
+// liveServings is how many models and instances a tritonserver has; nil in a library without the backend for it.
+var liveServings func() int64
+
 // goLiveHandles is pmps_live_handles. Default streams are borrowed by callers and therefore not counted.
 //
 //export goLiveHandles
@@ -134,8 +137,10 @@ func goLiveHandles() (n C.int64_t) {
 	n = C.error_count()
 	quietly(func(rt *runtime.Runtime) {
 		n += C.int64_t(rt.Live() + streams.Live() - defaults.Load() + events.Live() +
-			libraries.Live() + kernels.Live() + graphs.Live() + programs.Live() + runs.Live() + traces.Live() +
-			servings.Live())
+			libraries.Live() + kernels.Live() + graphs.Live() + programs.Live() + runs.Live() + traces.Live())
+		if liveServings != nil {
+			n += C.int64_t(liveServings())
+		}
 	})
 	return n
 }

@@ -1,3 +1,5 @@
+//go:build !without_tritonserver
+
 /*
  * triton_backend.c - the entry points of a backend of Triton Inference Server, and all calls into its API. serve/backend
  * does the work; an execution crosses into Go once, by goTritonRun, and a second time where its results are large or some

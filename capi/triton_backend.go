@@ -1,3 +1,5 @@
+//go:build !without_tritonserver
+
 package main
 
 // #include "triton_backend.h"
@@ -43,6 +45,8 @@ var servings = convert.NewTable(servedKind, func(s *served) {
 		s.model.Close()
 	}
 })
+
+func init() { liveServings = func() int64 { return int64(servings.Live()) } }
 
 // serve gives a model, or an instance of it, a handle. Without one it is closed.
 func serve(m *backend.Model, i *backend.Instance, to *C.uint64_t) error {

@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "tests" / "package" / "library_size.txt"  # lines of a kind and its bytes
 MOST = 10_500_000  # of a wheel's library
 OLDEST = (2, 35)  # the glibc with which the plain library has to load: that of Ubuntu 22.04
+BACKEND = 120_000  # bytes, at least, of the backend for tritonserver, which the library of a wheel is without
 RELOCATION = 24  # bytes of one that is not packed
 
 
