@@ -16,7 +16,7 @@ type quantity struct {
 	known   bool
 	later   *expression // of a name that was not used yet
 	value   op.Value    // of what is known
-	list    []*quantity  // of a list
+	list    []*quantity // of a list
 	results []op.Var    // of a call, or any number of operands
 }
 

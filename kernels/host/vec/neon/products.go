@@ -27,8 +27,6 @@ package neon
 #cgo nocallback neon_line_dots
 #cgo noescape neon_transpose
 #cgo nocallback neon_transpose
-#cgo noescape neon_interleave3
-#cgo nocallback neon_interleave3
 #cgo noescape neon_choose
 #cgo nocallback neon_choose
 #include "rows.h"
@@ -110,11 +108,6 @@ func LineDots(to *[24]float32, a, b []float32, offsets *[4]int, l Lines) {
 // Transpose is rearrange.Transpose.
 func Transpose(to, from []float32, rows, cols, toStep, fromStep int) {
 	C.neon_transpose(floats(to), floats(from), C.size_t(rows), C.size_t(cols), C.size_t(toStep), C.size_t(fromStep))
-}
-
-// Interleave3 is rearrange.Interleave3.
-func Interleave3(to, a, b, c []float32) {
-	C.neon_interleave3(floats(to), floats(a), floats(b), floats(c), C.size_t(len(a)))
 }
 
 // Choose is nontemporal.Choose, whose stores are ordinary ones.

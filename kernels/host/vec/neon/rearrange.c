@@ -35,15 +35,6 @@ void neon_transpose(float *to, const float *from, size_t rows, size_t cols, size
     }
 }
 
-void neon_interleave3(float *to, const float *a, const float *b, const float *c, size_t n) {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        float32x4x3_t v = {{vld1q_f32(a + i), vld1q_f32(b + i), vld1q_f32(c + i)}};
-        vst3q_f32(to + 3 * i, v);
-    }
-    for (; i < n; i++) to[3 * i] = a[i], to[3 * i + 1] = b[i], to[3 * i + 2] = c[i];
-}
-
 // Sixteen bytes of the condition are as many vectors of elements as those have bytes: masks of bytes are doubled to those of longer
 // elements.
 INLINE void pick16(uint8_t *to, const uint8_t *a, const uint8_t *b, uint8x16_t m) {

@@ -123,9 +123,8 @@ typedef struct {
 // Six rows of a times the lines of b from four offsets on.
 void neon_line_dots(float *to, const float *a, const float *b, const int64_t offsets[4], const neon_lines *t);
 
-// A transpose of elements of 32 bits, and three rows whose elements become one row in turn.
+// A transpose of elements of 32 bits.
 void neon_transpose(float *to, const float *from, size_t rows, size_t cols, size_t to_step, size_t from_step);
-void neon_interleave3(float *to, const float *a, const float *b, const float *c, size_t n);
 
 // Elements of so many bytes: those of a where the byte of the condition is not 0, else those of b. n is in bytes, a multiple of 64.
 void neon_choose(size_t size, void *to, const uint8_t *condition, const void *a, const void *b, size_t n);

@@ -10,19 +10,12 @@ import (
 // use chooses the loops of package neon, and leaves few elements to the portable ones.
 func (t *table) use(level vec.Level) {
 	t.level = level
-	transpose, interleave3 := t.transpose, t.interleave3
+	transpose := t.transpose
 	t.transpose = func(to, from []float32, rows, cols, toStep, fromStep int) {
 		if rows*cols < vec.ShortRow {
 			transpose(to, from, rows, cols, toStep, fromStep)
 			return
 		}
 		neon.Transpose(to, from, rows, cols, toStep, fromStep)
-	}
-	t.interleave3 = func(to, a, b, c []float32) {
-		if len(a) < vec.ShortRow {
-			interleave3(to, a, b, c)
-			return
-		}
-		neon.Interleave3(to, a, b, c)
 	}
 }
