@@ -186,11 +186,13 @@ def operand(x: Any) -> bytes:
 
 
 def attribute(given: tuple[str, int, Any]) -> bytes:
-    """An attribute as the server reads it, and behind it the numbers that it points to."""
+    """An attribute as the server reads it, and behind it the numbers or the text that it points to."""
     name, kind, value = given
     text = name.encode() + b"\0"
     if kind == _call.A_INTS:
         return numbers(kind, 0, len(value), len(text)) + text + numbers(*value)
+    if kind == _call.A_STRING:
+        return numbers(kind, 0, len(value), len(text)) + text + value
     return numbers(kind, signed(value & (2**64 - 1)), 0, len(text)) + text
 
 

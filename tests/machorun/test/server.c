@@ -95,7 +95,7 @@ static void index_tensor(void) {
 enum { MOST_OUTPUTS = 16 };
 
 /* get_attrs reads attributes: kind, value, count, the length of the name, the name with its zero; behind one
- * of several numbers stand these. */
+ * of several numbers stand these, behind a text its bytes. */
 static pmps_attr *get_attrs(size_t count) {
   pmps_attr *attrs = calloc(count + 1, sizeof *attrs);
   for (size_t i = 0; i < count; i++) {
@@ -104,6 +104,7 @@ static pmps_attr *get_attrs(size_t count) {
     attrs[i].count = get_number();
     attrs[i].name = get_bytes((size_t)get_number());
     if (attrs[i].kind == PMPS_ATTR_INTS) attrs[i].value.ints = get_bytes((size_t)attrs[i].count * sizeof(int64_t));
+    if (attrs[i].kind == PMPS_ATTR_STRING) attrs[i].value.string = get_bytes((size_t)attrs[i].count);
   }
   return attrs;
 }
@@ -111,6 +112,7 @@ static pmps_attr *get_attrs(size_t count) {
 static void free_attrs(pmps_attr *attrs, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (attrs[i].kind == PMPS_ATTR_INTS) free((void *)attrs[i].value.ints);
+    if (attrs[i].kind == PMPS_ATTR_STRING) free((void *)attrs[i].value.string);
     free((void *)attrs[i].name);
   }
   free(attrs);
