@@ -14,6 +14,7 @@ import numpy as np
 
 from paddle_mps._calls import _call
 from paddle_mps._core import _dtype
+from paddle_mps._core._convert import A_STRING
 from paddle_mps._core._ids import RESHAPE, TRANSPOSE
 from paddle_mps.selftest import oracle
 from paddle_mps.selftest.oracle import Array
@@ -191,7 +192,8 @@ def attribute(given: tuple[str, int, Any]) -> bytes:
     text = name.encode() + b"\0"
     if kind == _call.A_INTS:
         return numbers(kind, 0, len(value), len(text)) + text + numbers(*value)
-    if kind == _call.A_STRING:
+    if isinstance(value, bytes):
+        assert kind == A_STRING
         return numbers(kind, 0, len(value), len(text)) + text + value
     return numbers(kind, signed(value & (2**64 - 1)), 0, len(text)) + text
 
