@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strconv"
@@ -50,15 +51,13 @@ var refused = [][]string{
 // notDone are such fields of inputs and outputs.
 var notDone = []string{"is_shape_tensor", "allow_ragged_batch", "is_non_linear_format_io"}
 
-// readConfig reads a configuration and refuses what it says that the backend cannot do.
+// readConfig reads a configuration and refuses what it says that the backend cannot do. Bytes that are no UTF-8 are read as they would be
+// written.
 func readConfig(text []byte) (*config, error) {
-	tree, err := jsontext.Read(text)
+	tree, err := jsontext.Read(bytes.ToValidUTF8(text, []byte("\ufffd")))
 	c := &config{}
 	if err == nil {
 		c.all, err = tree.Members()
-	}
-	for i := range c.all { // as they are written
-		c.all[i].Name = strings.ToValidUTF8(c.all[i].Name, "\ufffd")
 	}
 	if err != nil {
 		return nil, damaged(err)

@@ -69,6 +69,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add(`{"name":"m","max_batch_size":4,"input":[{"name":"x","dims":[1,-1]}],"dynamic_batching":{}}`)
 	f.Add(`{"parameters":{"\ud83d\ude00\ud800":"` + "\x80" + `"},"output":[{"dims":["3"],"reshape":{"shape":[]}}]}`)
 	f.Add(`{"name":"m","si` + "\x85\x86" + `e":4,"si` + "\x87" + `e":5}`)
+	f.Add(`{"name":"m","input":[{"name":"` + "\x8a\x8a" + `u","dims":[1,-1]}],"output":[{"name":"` + "\xff" + `","data_type":"` + "\xff" + `"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := readConfig([]byte(text))
 		if err != nil {
