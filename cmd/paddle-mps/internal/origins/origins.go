@@ -52,9 +52,9 @@ func ParseHost(text string) (h Host, err error) {
 		}
 		h.port = strconv.FormatUint(n, 10)
 	}
-	// Only an IPv6 address has brackets, and it always has them.
+	// Only an IPv6 address has brackets, and it always has them. The zone behind its % is the name of an interface.
 	address, err := netip.ParseAddr(name)
-	if (err == nil && address.Is6()) != inBrackets {
+	if (err == nil && address.Is6()) != inBrackets || err == nil && strings.ContainsFunc(strings.ToLower(address.Zone()), notInName) {
 		return h, unreadable(text)
 	}
 	if err == nil {
