@@ -75,6 +75,9 @@ func (c *Calls) Shape(v Var) shape.Shape {
 // Float is a number.
 func (c *Calls) Float(f float64) Var { return c.Number(Value{Kind: Float, F: f}) }
 
+// Int is a whole number.
+func (c *Calls) Int(n int64) Var { return c.Number(Value{Kind: Int, I: n}) }
+
 // The calls that most rules make, by their names.
 
 // Add is x + y.

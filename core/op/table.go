@@ -31,7 +31,7 @@ func Define(rows []Row) {
 }
 
 // complete gives a row what it leaves out: a wrapper that is a function of paddle, and exact results. Rows share both, by address: copies of
-// them would be made by instructions, row by row, 100 KB in all.
+// them would be made by instructions, row by row, 60 KB in all.
 func (row *Row) complete() {
 	if row.Python == nil {
 		row.Python = &Python{}

@@ -210,13 +210,12 @@ func (a *attending) masks(causal bool) (allowed, bias op.Var) {
 		}
 		allowed = v
 	}
-	whole := func(n int64) op.Var { return a.Number(op.Value{Kind: op.Int, I: n}) }
 	columns := func() op.Var { return rows.Column(a.Calls, a.m, 2, 1) }
 	position := func() op.Var {
 		if a.lengths == op.NoVar {
-			return a.Do(op.IDAdd, nil, rows.Column(a.Calls, a.n, 2, 0), whole(a.past))
+			return a.Do(op.IDAdd, nil, rows.Column(a.Calls, a.n, 2, 0), a.Int(a.past))
 		}
-		return a.Do(op.IDAdd, nil, rows.Column(a.Calls, a.n, 4, 2), a.Do(op.IDSubtract, nil, a.counts(), whole(a.n)))
+		return a.Do(op.IDAdd, nil, rows.Column(a.Calls, a.n, 4, 2), a.Do(op.IDSubtract, nil, a.counts(), a.Int(a.n)))
 	}
 	if a.lengths != op.NoVar {
 		also(op.IDLessThan, rows.Column(a.Calls, a.m, 4, 3), a.counts())
@@ -225,10 +224,10 @@ func (a *attending) masks(causal bool) (allowed, bias op.Var) {
 		also(op.IDLessEqual, columns(), position())
 	}
 	if a.left >= 0 {
-		also(op.IDGreaterEqual, columns(), a.Do(op.IDSubtract, nil, position(), whole(a.left)))
+		also(op.IDGreaterEqual, columns(), a.Do(op.IDSubtract, nil, position(), a.Int(a.left)))
 	}
 	if a.right >= 0 {
-		also(op.IDLessEqual, columns(), a.Do(op.IDAdd, nil, position(), whole(a.right)))
+		also(op.IDLessEqual, columns(), a.Do(op.IDAdd, nil, position(), a.Int(a.right)))
 	}
 	if a.mask == op.NoVar || a.Err != nil {
 		return allowed, bias

@@ -144,11 +144,6 @@ func readByToken(e *evaluation, args []*quantity) *quantity {
 	q, k, v := e.Scale(args[0].v, args[6].value.F), args[1].v, args[2].v
 	s, wide, d := e.Shape(q), e.Shape(v), e.dtypeOf(q)
 	b, readers, tokens, size, heads, width := s.Dims[0], s.Dims[1], s.Dims[2], s.Dims[3], wide.Dims[1], wide.Dims[3]
-	ranked := func(v op.Var, dims ...int64) op.Var {
-		to := shape.Shape{Rank: len(dims)}
-		copy(to.Dims[:], dims)
-		return e.Reshape(v, &to)
-	}
 	full := shape.Shape{Rank: 4}
 	copy(full.Dims[:], []int64{b, heads, size, width})
 	state, decay := op.NoVar, op.NoVar
@@ -161,7 +156,7 @@ func readByToken(e *evaluation, args []*quantity) *quantity {
 		decay = e.Do(op.IDExp, nil, args[4].v)
 	}
 	turned := func(v op.Var) op.Var { return permute(e.Calls, v, []int64{0, 1, 3, 2}) }
-	q = ranked(q, b, heads, readers/max(heads, 1), tokens, size)
+	q = e.ranked(q, b, heads, readers/max(heads, 1), tokens, size)
 	var read []op.Var
 	for t := range tokens {
 		at := func(v op.Var) op.Var { return between(e.Calls, v, 2, t, t+1) }
@@ -173,8 +168,8 @@ func readByToken(e *evaluation, args []*quantity) *quantity {
 			taken = e.Multiply(at(args[5].v), e.Subtract(taken, rows.Product(e.Calls, key, state, false, false)))
 		}
 		state = e.Add(state, e.Multiply(turned(key), taken)) // the outer product, by broadcasting
-		line := ranked(between(e.Calls, q, 3, t, t+1), b, heads, readers/max(heads, 1), size)
-		read = append(read, ranked(rows.Product(e.Calls, line, state, false, false), b, readers, 1, width))
+		line := e.ranked(between(e.Calls, q, 3, t, t+1), b, heads, readers/max(heads, 1), size)
+		read = append(read, e.ranked(rows.Product(e.Calls, line, state, false, false), b, readers, 1, width))
 	}
 	if tokens == 0 {
 		full.Dims[1], full.Dims[2] = readers, 0

@@ -86,80 +86,80 @@ import (
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantity{
-	"affine":      affine,
-	"aligned":     alignSizes,
-	"at":          numberAlong,
-	"checked":     checkLabels,
-	"diagonal_of": diagonalOf,
-	"sizes":       sizesOf,
-	"wide": func(e *evaluation, args []*quantity) *quantity {
-		return &quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
+	"affine":          affine,
+	"aligned":         alignSizes,
+	"along":           broadcastAlong,
+	"among":           amongFew,
+	"at":              numberAlong,
+	"attended":        maskedAttention,
+	"attended_scores": attentionWithScores,
+	"bit_length": func(_ *evaluation, args []*quantity) *quantity {
+		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
 	},
-	"zipped":   zipSizes,
-	"along":    broadcastAlong,
-	"bits":     bitsOf,
-	"class_of": classOf,
-	"folded":   addWindows,
-	"given":    isGiven,
+	"bits":        bitsOf,
+	"by_token":    readByToken,
+	"checked":     checkLabels,
+	"class_of":    classOf,
+	"coordinates": coordinates,
+	"counted":     func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} },
+	"deformed":    deformConv,
+	"diagonal_of": diagonalOf,
+	"folded":      addWindows,
+	"frames":      frameSignal,
+	"given":       isGiven,
 	"is_bool": func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Bool)
 	},
-	"among":       amongFew,
-	"is_few":      isFew,
-	"quantiles":   quantilesOf,
-	"coordinates": coordinates,
 	"is_double": func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
 	},
-	"is_float":   func(e *evaluation, args []*quantity) *quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
-	"largest":    largestOf,
-	"like":       castLike,
-	"mapped":     mapGrid,
-	"near_sum":   sumNear,
-	"resized":    resizeAxes,
-	"sampled":    sampleImages,
-	"number":     numberLike,
-	"numel":      countElements,
-	"own_places": ownPlaces,
-	"others":     otherAxes,
-	"part":       partOf,
-	"pick":       pickClass,
-	"places":     placesAlong,
-	"rank":       func(e *evaluation, args []*quantity) *quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
-	"product":    productOf,
-	"put":        putAt,
-	"reduced":    reduceLoss,
-	"same_shape": checkShapes,
-	"shaped":     shapeLike,
-	"shifted":    shiftFrames,
+	"is_few":   isFew,
+	"is_float": func(e *evaluation, args []*quantity) *quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
+	"largest":  largestOf,
+	"like":     castLike,
+	"mapped":   mapGrid,
+	"near_sum": sumNear,
+	"number":   numberLike,
+	"numel":    countElements,
+	"octets": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Cast(args[0].v, dtype.Uint8)}
+	},
+	"others":        otherAxes,
+	"own_places":    ownPlaces,
+	"part":          partOf,
+	"pick":          pickClass,
+	"places":        placesAlong,
+	"pooled":        poolWindows,
+	"pooled_places": placesOfMaxima,
+	"power_of":      powerOf,
+	"product":       productOf,
+	"put":           putAt,
+	"quantiles":     quantilesOf,
+	"rank":          func(e *evaluation, args []*quantity) *quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
+	"reduced":       reduceLoss,
+	"regions":       alignRegions,
+	"resized":       resizeAxes,
+	"same_shape":    checkShapes,
+	"sampled":       sampleImages,
+	"shaped":        shapeLike,
+	"shifted":       shiftFrames,
 	"single": func(_ *evaluation, args []*quantity) *quantity {
 		return known(float64(float32(args[0].value.Float64())))
 	},
 	"size":            sizeOf,
+	"sizes":           sizesOf,
 	"slices":          slicePlaces,
-	"weak":            func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Number(args[0].value)} },
-	"pooled":          poolWindows,
-	"pooled_places":   placesOfMaxima,
-	"attended":        maskedAttention,
-	"attended_scores": attentionWithScores,
-	"stepped":         stepStates,
-	"by_token":        readByToken,
-	"frames":          frameSignal,
 	"spectrum":        transformSignal,
-	"regions":         alignRegions,
+	"stepped":         stepStates,
 	"summed_products": einsum,
-	"deformed":        deformConv,
-	"bit_length": func(_ *evaluation, args []*quantity) *quantity {
-		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
-	},
-	"counted":  func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} },
-	"power_of": powerOf,
-	"octets": func(e *evaluation, args []*quantity) *quantity {
-		return &quantity{v: e.Cast(args[0].v, dtype.Uint8)}
-	},
+	"weak":            func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Number(args[0].value)} },
 	"whole": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Int64)}
 	},
+	"wide": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
+	},
+	"zipped": zipSizes,
 }
 
 func whole(n int64) *quantity { return &quantity{known: true, value: op.Value{Kind: op.Int, I: n}} }
@@ -239,9 +239,8 @@ func numberAlong(e *evaluation, args []*quantity) *quantity {
 }
 
 func checkLabels(e *evaluation, args []*quantity) *quantity {
-	number := func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
 	label := e.Cast(args[0].v, dtype.Int64)
-	return &quantity{v: e.Where(e.Do(op.IDLessThan, nil, label, number(0)), number(args[1].value.I), label)}
+	return &quantity{v: e.Where(e.Do(op.IDLessThan, nil, label, e.Int(0)), e.Int(args[1].value.I), label)}
 }
 
 // diagonalOf reads every element of the matrices in one line that is as far behind the one before as a row is long, and one more.
@@ -432,4 +431,11 @@ func affine(e *evaluation, args []*quantity) *quantity {
 func classOf(e *evaluation, args []*quantity) *quantity {
 	kept := e.Where(args[1].v, args[0].v, e.Number(op.Value{Kind: op.Int}))
 	return checkLabels(e, []*quantity{{v: kept}, args[2]})
+}
+
+// ranked is a value with other dimensions for the same elements.
+func (e *evaluation) ranked(v op.Var, dims ...int64) op.Var {
+	to := shape.Shape{Rank: len(dims)}
+	copy(to.Dims[:], dims)
+	return e.Reshape(v, &to)
 }

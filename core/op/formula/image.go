@@ -373,8 +373,8 @@ func mapGrid(e *evaluation, args []*quantity) *quantity {
 			steps, inner = float64(n-1), 0
 		}
 		// (2 * i + inner) / steps - 1, of which the numerator is a whole number.
-		twice := e.Do(op.IDMultiply, nil, e.Range(n), e.Number(op.Value{Kind: op.Int, I: 2}))
-		above := e.Do(op.IDSubtract, nil, twice, e.Number(op.Value{Kind: op.Int, I: int64(steps - inner)}))
+		twice := e.Do(op.IDMultiply, nil, e.Range(n), e.Int(2))
+		above := e.Do(op.IDSubtract, nil, twice, e.Int(int64(steps-inner)))
 		place := e.Divide(e.Cast(above, wideOf(d)), e.Float(steps))
 		columns[axes-1-i] = e.Expand(e.Reshape(e.Cast(place, d), &line), &full) // the last axis is the first coordinate
 	}

@@ -112,7 +112,7 @@ func stepStates(e *evaluation, args []*quantity) *quantity {
 		state = l.step(kind, e.Reshape(between(e.Calls, x, 0, t, t+1), &line), before)
 		made[t] = state[0]
 		if lengths != op.NoVar {
-			runs := e.Do(op.IDGreaterThan, nil, lengths, e.Number(op.Value{Kind: op.Int, I: t}))
+			runs := e.Do(op.IDGreaterThan, nil, lengths, e.Int(t))
 			made[t] = e.Where(runs, state[0], none(e.Calls, state[0]))
 			for k := range state {
 				state[k] = e.Where(runs, state[k], before[k])

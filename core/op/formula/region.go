@@ -62,19 +62,14 @@ func alignRegions(e *evaluation, args []*quantity) *quantity {
 		corners = e.Plus(corners, -0.5)
 	}
 	image := permute(e.Calls, x, channelsBehind(4)) // a read copies all channels of a pixel
-	ranked := func(v op.Var, dims ...int64) op.Var {
-		to := shape.Shape{Rank: len(dims)}
-		copy(to.Dims[:], dims)
-		return e.Reshape(v, &to)
-	}
-	number := ranked(e.Cast(args[2].v, dtype.Int64), n, 1, 1)
+	number := e.ranked(e.Cast(args[2].v, dtype.Int64), n, 1, 1)
 	lines := e.regionPoints(corners, 1, s.Dims[2], height, each, half)
 	columns := e.regionPoints(corners, 0, s.Dims[3], width, each, half)
 	total := op.NoVar // [count, points, points, channels]
 	for _, row := range lines {
 		for _, column := range columns {
-			read := e.Do(op.IDIndex, nil, image, number, ranked(row.at, n, row.n, 1), ranked(column.at, n, 1, column.n))
-			term := e.Multiply(read, e.Multiply(ranked(row.weight, n, row.n, 1, 1), ranked(column.weight, n, 1, column.n, 1)))
+			read := e.Do(op.IDIndex, nil, image, number, e.ranked(row.at, n, row.n, 1), e.ranked(column.at, n, 1, column.n))
+			term := e.Multiply(read, e.Multiply(e.ranked(row.weight, n, row.n, 1, 1), e.ranked(column.weight, n, 1, column.n, 1)))
 			switch {
 			case total == op.NoVar:
 				total = term
@@ -85,7 +80,7 @@ func alignRegions(e *evaluation, args []*quantity) *quantity {
 			}
 		}
 	}
-	bins := ranked(total, n, height, each, width, each, s.Dims[1])
+	bins := e.ranked(total, n, height, each, width, each, s.Dims[1])
 	row := op.IDMean
 	if largest {
 		row = op.IDMax
@@ -176,32 +171,27 @@ func deformConv(e *evaluation, args []*quantity) *quantity {
 	for _, k := range kernel.Slice()[2:] {
 		points *= k
 	}
-	ranked := func(v op.Var, dims ...int64) op.Var {
-		to := shape.Shape{Rank: len(dims)}
-		copy(to.Dims[:], dims)
-		return e.Reshape(v, &to)
-	}
-	image := ranked(x, slices.Concat([]int64{n * parts, channels / parts}, s.Slice()[2:])...)
+	image := e.ranked(x, slices.Concat([]int64{n * parts, channels / parts}, s.Slice()[2:])...)
 	r := sampling{
 		evaluation: e, sizes: s.Slice()[2:], padding: "zeros", image: permute(e.Calls, image, channelsBehind(s.Rank)),
 		batch: rows.Column(e.Calls, n*parts, axes+2, 0),
 	}
-	at := e.deformed(ranked(offset, slices.Concat([]int64{n * parts, points, int64(axes)}, where)...), &kernel, [3][]int64{
+	at := e.deformed(e.ranked(offset, slices.Concat([]int64{n * parts, points, int64(axes)}, where)...), &kernel, [3][]int64{
 		listOf(args[5].value.Ints, axes, 1), listOf(args[6].value.Ints, 2*axes, 0), listOf(args[7].value.Ints, axes, 1),
 	})
 	read := r.blended(at, false) // [n * parts, points, places..., channels / parts]
 	if mask := args[4]; isGiven(e, []*quantity{mask}).value.I != 0 {
-		read = e.Multiply(read, ranked(mask.v, slices.Concat([]int64{n * parts, points}, where, []int64{1})...))
+		read = e.Multiply(read, e.ranked(mask.v, slices.Concat([]int64{n * parts, points}, where, []int64{1})...))
 	}
 	// A column is what a place reads: all channels of a group, each with all points of the kernel.
 	area := int64(1)
 	for _, d := range where {
 		area *= d
 	}
-	columns := permute(e.Calls, ranked(read, n*parts, points, area, channels/parts), []int64{0, 3, 1, 2})
-	columns = ranked(columns, n, groups, channels/groups*points, area)
-	y := rows.Product(e.Calls, ranked(w, groups, kernel.Dims[0]/groups, channels/groups*points), columns, false, false)
-	return &quantity{v: ranked(y, slices.Concat([]int64{n, kernel.Dims[0]}, where)...)}
+	columns := permute(e.Calls, e.ranked(read, n*parts, points, area, channels/parts), []int64{0, 3, 1, 2})
+	columns = e.ranked(columns, n, groups, channels/groups*points, area)
+	y := rows.Product(e.Calls, e.ranked(w, groups, kernel.Dims[0]/groups, channels/groups*points), columns, false, false)
+	return &quantity{v: e.ranked(y, slices.Concat([]int64{n, kernel.Dims[0]}, where)...)}
 }
 
 // deformed is the coordinates on each axis of what a kernel reads: [images, points of the kernel, places...].

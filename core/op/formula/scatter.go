@@ -109,12 +109,12 @@ func putAt(e *evaluation, args []*quantity) *quantity {
 	if reduce != "mean" {
 		return &quantity{v: join(x, values, reduce)}
 	}
-	total, number := join(x, values, op.Folds[0]), func(n int64) op.Var { return e.Number(op.Value{Kind: op.Int, I: n}) }
+	total := join(x, values, op.Folds[0])
 	one, d := e.Filled(&shape.Shape{}, op.Value{Kind: op.Int, I: 1}, dtype.Int64), e.TypeOf(x).DType
 	s := e.Shape(x)
 	counts := join(e.Filled(&s, args[4].value, dtype.Int64), one, op.Folds[0])
 	if !include {
-		counts = e.Do(op.IDMaximum, nil, counts, number(1))
+		counts = e.Do(op.IDMaximum, nil, counts, e.Int(1))
 	}
 	if d.IsFloat() {
 		return &quantity{v: e.Divide(total, e.Cast(counts, d))}

@@ -173,18 +173,12 @@ func placesOfMaxima(e *evaluation, args []*quantity) *quantity {
 		}
 		flat, outer, inner, n = next, outer*p.counts[i], inner*p.kernel[i], n*d
 	}
-	ranked := func(v op.Var, dims ...int64) op.Var {
-		to := shape.Shape{Rank: len(dims)}
-		copy(to.Dims[:], dims)
-		return p.Reshape(v, &to)
-	}
 	lead := s.Dims[:2]
-	lines := p.gathered(ranked(p.x, lead[0], lead[1], n), 2, flat, least(p.dtypeOf(p.x)))
-	best := p.Do(op.IDArgmax, op.Attrs{{Kind: op.Int, I: 3}}, ranked(lines, lead[0], lead[1], outer, inner))
-	number := func(n int64) op.Var { return p.Number(op.Value{Kind: op.Int, I: n}) }
-	first := p.Do(op.IDMultiply, nil, rows.Column(p.Calls, outer, 3, 2), number(inner))
-	which := ranked(p.Do(op.IDAdd, nil, best, first), lead[0]*lead[1]*outer)
-	return &quantity{v: ranked(p.Do(op.IDGather, nil, indices(p.Calls, flat), which), slices.Concat(lead, p.counts)...)}
+	lines := p.gathered(p.ranked(p.x, lead[0], lead[1], n), 2, flat, least(p.dtypeOf(p.x)))
+	best := p.Do(op.IDArgmax, op.Attrs{{Kind: op.Int, I: 3}}, p.ranked(lines, lead[0], lead[1], outer, inner))
+	first := p.Do(op.IDMultiply, nil, rows.Column(p.Calls, outer, 3, 2), p.Int(inner))
+	which := p.ranked(p.Do(op.IDAdd, nil, best, first), lead[0]*lead[1]*outer)
+	return &quantity{v: p.ranked(p.Do(op.IDGather, nil, indices(p.Calls, flat), which), slices.Concat(lead, p.counts)...)}
 }
 
 // The sums of windows that overlap.
@@ -332,7 +326,7 @@ func (f *folding) placed(v op.Var, element, at int, padded, stride, dilation int
 		}
 	}
 	times := func(places op.Var, by int64) op.Var {
-		return f.Do(op.IDMultiply, nil, places, f.Number(op.Value{Kind: op.Int, I: by}))
+		return f.Do(op.IDMultiply, nil, places, f.Int(by))
 	}
 	places := f.Add(times(rows.Column(f.Calls, s.Dims[element], 2, 0), dilation), times(rows.Column(f.Calls, s.Dims[at], 2, 1), stride))
 	zeros := f.Filled(&sums, op.Value{Kind: op.Int}, f.TypeOf(v).DType)

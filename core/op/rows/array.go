@@ -287,9 +287,9 @@ var assembleRows = []op.Row{
 	},
 }
 
-// Reading and writing through index tensors. index and index_put have kernels; gather is index with its axis in
-// front, index_add and index_fill write in this way. Indices below 0 count from the end, and those out of range fail when the call runs. nonzero alone has
-// a result whose size only the elements say.
+// Reading and writing through index tensors. index, index_put and index_reduce have kernels; gather is index with its axis in front, and
+// index_add and index_fill are index_reduce and index_put likewise. Indices below 0 count from the end, and those out of range fail when
+// the call runs. nonzero alone has a result whose size only the elements say.
 var indexRows = []op.Row{
 	{
 		ID: 180, Name: "gather", Kind: op.Index, In: []op.Input{{Name: "x"}, {Name: "index", Domain: op.Position}}, Grad: op.Grad{Rule: gradGather, Reads: op.ReadsY}, Accepts: moved, Infer: op.Rules{gathered, gatheredShape}, Lower: lowerGather, Python: byHand, ONNX: "Gather-13",

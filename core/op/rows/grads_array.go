@@ -110,7 +110,7 @@ func gradProd(g *op.Gradient) {
 	zero := g.Do(op.IDEqual, nil, x, g.Zero())
 	filled := g.Where(zero, g.Float(1), x)
 	rest := kept(g, g.Do(op.IDProd, op.Attrs{op.ProdAxis: {Kind: op.Ints, Ints: list(axes)}, op.ProdKeepdim: {Kind: op.Bool}}, filled), axes)
-	single := g.Do(op.IDEqual, nil, kept(g, g.Sum(zero, list(axes)), axes), g.Number(op.Value{Kind: op.Int, I: 1}))
+	single := g.Do(op.IDEqual, nil, kept(g, g.Sum(zero, list(axes)), axes), g.Int(1))
 	others := g.Where(zero, g.Where(single, rest, g.Zero()), g.Divide(kept(g, g.Out[0], axes), filled))
 	g.Set(0, g.Multiply(kept(g, g.Dy[0], axes), others))
 }
@@ -154,7 +154,7 @@ func gradCumprod(g *op.Gradient) {
 	zero := g.Do(op.IDEqual, nil, x, g.Zero())
 	first := zero
 	if s.Rank > 0 {
-		place := g.Do(op.IDEqual, nil, g.Do(op.IDCumsum, along, zero), g.Number(op.Value{Kind: op.Int, I: 1}))
+		place := g.Do(op.IDEqual, nil, g.Do(op.IDCumsum, along, zero), g.Int(1))
 		first = g.Do(op.IDLogicalAnd, nil, zero, place)
 	}
 	filled := g.Where(first, g.Float(1), x)

@@ -224,7 +224,6 @@ const fewPlaces = 1 << 10
 // padPlaces are the elements of an axis of n that pad reads.
 func padPlaces(c *op.Calls, n, before, behind int64, mode string) op.Var {
 	count := n + before + behind
-	whole := func(i int64) op.Var { return c.Number(op.Value{Kind: op.Int, I: i}) }
 	if count <= fewPlaces {
 		places := make([]float64, count)
 		for i := range places {
@@ -232,15 +231,15 @@ func padPlaces(c *op.Calls, n, before, behind int64, mode string) op.Var {
 		}
 		return c.Do(op.IDNumberLine, op.Attrs{op.NumberLineValues: {Kind: op.Floats, Ref: places}, op.NumberLineDtype: {Kind: op.DType, I: int64(dtype.Int64)}})
 	}
-	places := c.Subtract(c.Range(count), whole(before))
+	places := c.Subtract(c.Range(count), c.Int(before))
 	switch period := 2 * (n - 1); {
 	case mode == "circular":
-		return c.Do(op.IDRemainder, nil, places, whole(n))
+		return c.Do(op.IDRemainder, nil, places, c.Int(n))
 	case mode == "replicate" || n == 1:
-		return c.Do(op.IDClip, nil, places, whole(0), whole(n-1))
+		return c.Do(op.IDClip, nil, places, c.Int(0), c.Int(n-1))
 	default:
-		places = c.Do(op.IDRemainder, nil, places, whole(period))
-		return c.Do(op.IDMinimum, nil, places, c.Subtract(whole(period), places))
+		places = c.Do(op.IDRemainder, nil, places, c.Int(period))
+		return c.Do(op.IDMinimum, nil, places, c.Subtract(c.Int(period), places))
 	}
 }
 
