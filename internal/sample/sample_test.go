@@ -10,6 +10,7 @@ import (
 // Successive turns run each case once, and a group with as many cases as turns runs in each.
 func TestTurns(t *testing.T) {
 	const every = 5
+	t.Setenv("PADDLE_MPS_TOUCHED", "") // what a change touches runs in every turn
 	for _, group := range []string{"add", "matmul", ""} {
 		runs := [2 * every]int{}
 		for n := range every {
@@ -59,6 +60,7 @@ func TestTimed(t *testing.T) {
 // A test that is left out says so. The turns are those of tests/sampling.py, whose test has the same row.
 func TestSkip(t *testing.T) {
 	t.Setenv("PADDLE_MPS_SAMPLE", "0")
+	t.Setenv("PADDLE_MPS_TOUCHED", "")
 	var taken []int
 	for number := range 6 {
 		ran := false

@@ -19,6 +19,12 @@ NUMBERS = sorted({int(n) for n in re.findall(r"--every (\d+)", (ROOT / "tests" /
 CASES = list(suite.cases())
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the change of this run touches runs in every turn, which is not what these tests count."""
+    monkeypatch.delenv("PADDLE_MPS_TOUCHED", raising=False)
+
+
 @pytest.mark.parametrize("every", NUMBERS)
 def test_successive_turns_run_each_case_once(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: collections.Counter[suite.Case] = collections.Counter()
@@ -33,6 +39,14 @@ def test_successive_turns_run_each_case_once(every: int, monkeypatch: pytest.Mon
 def test_without_a_turn_all_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PADDLE_MPS_SAMPLE", raising=False)
     assert all(sampling.takes_dtype(7, c.name, c.dtype) for c in CASES)
+
+
+def test_what_a_change_touches_runs_in_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PADDLE_MPS_TOUCHED", "add tests/package/test_sampling.py")
+    for turn in range(3):
+        monkeypatch.setenv("PADDLE_MPS_SAMPLE", str(turn))
+        assert [n for n in range(3) if sampling.takes(3, "add", n)] == [0, 1, 2]
+        assert len([n for n in range(3) if sampling.takes(3, "subtract", n)]) == 1
 
 
 def test_turns_are_those_of_the_tests_in_go(monkeypatch: pytest.MonkeyPatch) -> None:
