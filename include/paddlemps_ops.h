@@ -976,4 +976,16 @@
 /* The scale of a loss after a step, which is bad where found_infinite holds, and the counts of good and bad steps since. */
 #define PMPS_OP_UPDATE_LOSS_SCALING 593u
 
+/* The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has. */
+#define PMPS_OP_SEGMENT_POOL 594u
+
+/* For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges. */
+#define PMPS_OP_SEND_U_RECV 595u
+
+/* As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge. */
+#define PMPS_OP_SEND_UE_RECV 596u
+
+/* For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]. */
+#define PMPS_OP_SEND_UV 597u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1765,6 +1765,26 @@ inline std::vector<Tensor> update_loss_scaling(const Operand& found_infinite, co
   return detail::Call(PMPS_OP_UPDATE_LOSS_SCALING).with(found_infinite).with(loss_scaling).with(good_steps).with(bad_steps).give("incr_every_n_steps", incr_every_n_steps).give("decr_every_n_nan_or_inf", decr_every_n_nan_or_inf).give("incr_ratio", incr_ratio).give("decr_ratio", decr_ratio).all(most);
 }
 
+/* The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has. */
+inline Tensor segment_pool(const Operand& x, const Operand& segment_ids, std::string_view pooltype = "sum", std::int64_t segments = 0) {
+  return detail::Call(PMPS_OP_SEGMENT_POOL).with(x).with(segment_ids).give("pooltype", pooltype).give("segments", segments).one();
+}
+
+/* For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges. */
+inline Tensor send_u_recv(const Operand& x, const Operand& src_index, const Operand& dst_index, std::string_view reduce_op = "sum", std::int64_t out_size = 0) {
+  return detail::Call(PMPS_OP_SEND_U_RECV).with(x).with(src_index).with(dst_index).give("reduce_op", reduce_op).give("out_size", out_size).one();
+}
+
+/* As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge. */
+inline Tensor send_ue_recv(const Operand& x, const Operand& y, const Operand& src_index, const Operand& dst_index, std::string_view message_op = "add", std::string_view reduce_op = "sum", std::int64_t out_size = 0) {
+  return detail::Call(PMPS_OP_SEND_UE_RECV).with(x).with(y).with(src_index).with(dst_index).give("message_op", message_op).give("reduce_op", reduce_op).give("out_size", out_size).one();
+}
+
+/* For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]. */
+inline Tensor send_uv(const Operand& x, const Operand& y, const Operand& src_index, const Operand& dst_index, std::string_view message_op = "add") {
+  return detail::Call(PMPS_OP_SEND_UV).with(x).with(y).with(src_index).with(dst_index).give("message_op", message_op).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

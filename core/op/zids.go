@@ -328,6 +328,10 @@ const (
 	IDClipByNorm                   ID = 591
 	IDCheckFiniteAndUnscale        ID = 592
 	IDUpdateLossScaling            ID = 593
+	IDSegmentPool                  ID = 594
+	IDSendURecv                    ID = 595
+	IDSendUeRecv                   ID = 596
+	IDSendUv                       ID = 597
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -864,4 +868,12 @@ const (
 	UpdateLossScalingDecrEveryNNanOrInf   = 1
 	UpdateLossScalingIncrRatio            = 2
 	UpdateLossScalingDecrRatio            = 3
+	SegmentPoolPooltype                   = 0
+	SegmentPoolSegments                   = 1
+	SendURecvReduceOp                     = 0
+	SendURecvOutSize                      = 1
+	SendUeRecvMessageOp                   = 0
+	SendUeRecvReduceOp                    = 1
+	SendUeRecvOutSize                     = 2
+	SendUvMessageOp                       = 0
 )

@@ -45,6 +45,9 @@ const (
 	absoluteDoc  = "the tolerance that is added to it"
 	equalNaNDoc  = "whether two nan are close"
 	putDoc       = "'assign', of values for one place the last, or how they are joined with what is there"
+	poolDoc      = "how they are joined: 'sum', 'mean', 'max' or 'min'"
+	nodesDoc     = "how many nodes the result has; 0 for as many as x"
+	messageDoc   = "'add', 'sub', 'mul' or 'div', which multiplies by 1 / (y + 1e-12)"
 	diagonalDoc  = "how far the diagonal is above the main one"
 	spacingDoc   = "the distance of neighbours, where it is no operand"
 )
@@ -173,6 +176,10 @@ func describedCompositesIndex() []Description {
 		{Name: "mode", Attrs: []string{"the axis, which stays with 1 element"}, Doc: "The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing."},
 		{Name: "masked_fill", Doc: "x with value, which may be a number, where mask holds."},
 		{Name: "masked_scatter", Doc: "x with the elements of value, in row-major order, where mask holds."},
+		{Name: "segment_pool", Attrs: []string{poolDoc, "how many; 0 for as many as x has slices"}, Doc: "The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has."},
+		{Name: "send_u_recv", Attrs: []string{poolDoc, nodesDoc}, Doc: "For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges."},
+		{Name: "send_ue_recv", Attrs: []string{messageDoc, poolDoc, nodesDoc}, Doc: "As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge."},
+		{Name: "send_uv", Attrs: []string{messageDoc}, Doc: "For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

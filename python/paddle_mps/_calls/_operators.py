@@ -360,3 +360,7 @@ lars_momentum_step = operator(590, "lars_momentum_step", "x grad velocity learni
 clip_by_norm = operator(591, "clip_by_norm", "x", "max_norm:float")
 check_finite_and_unscale = operator(592, "check_finite_and_unscale", "x scale", "", result="many")
 update_loss_scaling = operator(593, "update_loss_scaling", "found_infinite loss_scaling good_steps bad_steps", "incr_every_n_steps:int decr_every_n_nan_or_inf:int incr_ratio:float decr_ratio:float", result="many")
+segment_pool = operator(594, "segment_pool", "x segment_ids", "pooltype:string segments:int")
+send_u_recv = operator(595, "send_u_recv", "x src_index dst_index", "reduce_op:string out_size:int")
+send_ue_recv = operator(596, "send_ue_recv", "x y src_index dst_index", "message_op:string reduce_op:string out_size:int")
+send_uv = operator(597, "send_uv", "x y src_index dst_index", "message_op:string")
