@@ -207,3 +207,17 @@ func frameSignal(e *evaluation, args []*quantity) *quantity {
 	copy(to.Dims[:], []int64{s.Dims[0], frames, frame, s.Dims[2]})
 	return &quantity{v: e.Reshape(e.Do(op.IDGather, op.Attrs{{Kind: op.Int, I: 1}}, args[0].v, indices(e.Calls, places)), &to)}
 }
+
+// framesFit checks the attributes of frame and overlap_add.
+func framesFit(c *op.Inference) error {
+	s, axis, step := &c.In[0].Shape, c.Attr("axis").I, c.Attr("hop_length").I
+	least, frame := 2, int64(1)
+	if c.Row.AttrIndex("frame_length") >= 0 {
+		least, frame = 1, c.Attr("frame_length").I
+	}
+	fits := s.Rank >= least && step > 0 && frame > 0 && (axis == 0 || axis == -1)
+	if !fits || least == 1 && !shape.IsSymbol(s.Dims[-axis*int64(s.Rank-1)]) && frame > s.Dims[-axis*int64(s.Rank-1)] {
+		return status.Errorf(status.Invalid, "[%s] x has shape %s, the frame length is %d, hop_length %d and the axis %d; want an axis of 0 or -1 and numbers from 1, of which the first is at most the length", c.Row.Name, s, frame, step, axis)
+	}
+	return nil
+}

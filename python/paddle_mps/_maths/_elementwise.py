@@ -1,7 +1,7 @@
 """Elementwise functions that are made of operators of the table, and further names of operators.
 
 Each is computed on the device of its operand. Half precision is computed in float32 and rounded once at the end, as
-in the operators. No function copies elements to the host, so none waits for the device. `frexp` on the CPU is NumPy's.
+in the operators. No function copies elements to the host, so none waits for the device.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from .._calls._precision import fractional
 from .._core._convert import REQUIRED, chosen, described, listed, numeric, one_number, real, scalar, tensor
 from .._core._dtype import DType, bool_, float16, float32, float64, int32, int64
 from .._core._errors import TracingError, UnsupportedError, outside_of_programs
-from .._core._objects import Tensor, blank, memory, meta
+from .._core._objects import Tensor, meta
 from .._core._place import CPU
-from .._core._recording import asks
 from . import _ops
 from ._arithmetic import clip, clip_, divide, divide_, subtract, subtract_
 
@@ -160,45 +159,8 @@ def frexp(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
     Raises:
         TypeError: x is not float32 or float64.
     """
-    x = of_dtypes(x, "frexp", float32, float64)
-    if meta(x).place.kind == CPU and meta(x).numel and not asks(x):
-        try:
-            return frexp_in_numpy(x)
-        except TracingError as error:
-            error.handled()
-    usual = _operators.logical_and(_operators.isfinite(x), x != 0)
-    mantissa = _operators.where(usual, x, full_0d(x, 0.5))
-    exponent = _operators.cast(usual, meta(x).dtype) * 0
-    steps = [2**i for i in reversed(range(6 + 3 * (meta(x).dtype is float64) + 1))]
-    for step in steps:  # products with powers of 2 are exact
-        large = _operators.abs(mantissa) >= 2.0**step
-        mantissa, exponent = shifted(mantissa, exponent, large, -step)
-    for step in [steps[0], *steps]:  # subnormal numbers are further away than large ones
-        little = _operators.abs(mantissa) < 2.0**-step
-        mantissa, exponent = shifted(mantissa, exponent, little, step)
-    mantissa, exponent = shifted(mantissa, exponent, _operators.abs(mantissa) >= 1, -1)
-    zero = _operators.abs(x) * 0 if meta(x).numel else x  # or nan, but never -0
-    unusual = _operators.where(_operators.isinf(x), full_0d(x, 1), zero)
-    return _operators.where(usual, mantissa, x), _operators.where(usual, exponent, unusual)
-
-
-def frexp_in_numpy(x: Tensor) -> tuple[Tensor, Tensor]:
-    """`frexp` on the CPU, without gradients: NumPy computes it in the memory of the results, in one pass."""
-    m, given = meta(x), x.contiguous()
-    mantissa, exponent = blank(m.shape, m.dtype, m.place), blank(m.shape, int32, m.place)
-    np.frexp(memory(given), memory(mantissa), memory(exponent))
-    powers, usual = _operators.cast(exponent, m.dtype), _operators.isfinite(x)
-    if not _ops.all(usual):
-        infinite = _operators.where(_operators.isinf(x), full_0d(x, 1), x)
-        powers = _operators.where(usual, powers, infinite)
-    return mantissa, powers
-
-
-def shifted(mantissa: Tensor, exponent: Tensor, where: Tensor, bits: int) -> tuple[Tensor, Tensor]:
-    """mantissa * 2**bits and exponent - bits where it is wanted."""
-    one, power = full_0d(mantissa, 1), full_0d(mantissa, 2.0**bits)
-    change = _operators.where(where, full_0d(mantissa, -bits), full_0d(mantissa, 0))
-    return mantissa * _operators.where(where, power, one), exponent + change
+    mantissa, exponent = _operators.frexp(of_dtypes(x, "frexp", float32, float64))
+    return mantissa, exponent
 
 
 def lerp(x: Tensor, y: Tensor, weight: float | Tensor, name: str | None = None) -> Tensor:
