@@ -302,6 +302,7 @@ const (
 	IDOverlapAdd                    ID = 506
 	IDFusedSoftmaxMask              ID = 507
 	IDFusedSoftmaxMaskUpperTriangle ID = 508
+	IDGeneralCosine                 ID = 509
 	IDAdamStep                      ID = 530
 	IDAdagradStep                   ID = 531
 	IDMomentumStep                  ID = 532
@@ -745,6 +746,10 @@ const (
 	FrameAxis                             = 2
 	OverlapAddHopLength                   = 0
 	OverlapAddAxis                        = 1
+	GeneralCosineSize                     = 0
+	GeneralCosineCoefficients             = 1
+	GeneralCosinePeriodic                 = 2
+	GeneralCosineDtype                    = 3
 	AdamStepBeta1                         = 0
 	AdamStepBeta2                         = 1
 	AdamStepEpsilon                       = 2

@@ -254,23 +254,26 @@ func powerOf(e *evaluation, args []*quantity) *quantity {
 // multiplications.
 func chainProduct(e *evaluation, args []*quantity) *quantity {
 	chain, end := slices.Clone(args[0].results), len(args[0].results)-1
-	first, last := e.Shape(chain[0]), e.Shape(chain[end])
-	if first.Rank == 1 {
-		chain[0] = e.ranked(chain[0], 1, first.Dims[0])
-	}
-	if last.Rank == 1 && end > 0 {
-		chain[end] = e.ranked(chain[end], last.Dims[0], 1)
-	}
-	dims := []int64{e.Shape(chain[0]).Dims[0]}
+	var dims []int64
+	from, to := 0, 2 // which of the axes of a matrix the result has
 	for i, v := range chain {
 		s := e.Shape(v)
-		if s.Rank != 2 || op.Differ(s.Dims[0], dims[i]) || end == 0 {
+		rank, rows, columns := s.Rank, s.Dims[0], s.Dims[1]
+		if i == 0 && rank == 1 {
+			rank, rows, columns, from = 2, 1, rows, 1
+		} else if i == end && rank == 1 {
+			rank, columns, to = 2, 1, 1
+		}
+		if i == 0 {
+			dims = append(dims, rows)
+		}
+		if rank != 2 || end == 0 || op.Differ(rows, dims[i]) {
 			return e.refuse("operand %d of %d has shape %s; want two or more matrices, and one with %d rows here", i, end+1, &s, dims[i])
 		}
-		dims = append(dims, s.Dims[1])
+		chain[i] = e.ranked(v, rows, columns)
+		dims = append(dims, columns)
 	}
-	kept := []int64{dims[0], dims[end+1]}[2-first.Rank : last.Rank]
-	return &quantity{v: e.ranked(e.cheapestProduct(chain, dims), kept...)}
+	return &quantity{v: e.ranked(e.cheapestProduct(chain, dims), []int64{dims[0], dims[end+1]}[from:to]...)}
 }
 
 // cheapestProduct is the product of a chain of matrices [dims[i], dims[i+1]]. A run of them from i to j is split where both parts and
@@ -312,9 +315,10 @@ func pairedPlaces(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Range(count)}
 	}
 	var list []int64
+	second := args[1].value.I
 	for i := range n {
 		for j := i + 1; j < n; j++ {
-			list = append(list, []int64{i, j}[args[1].value.I])
+			list = append(list, i+second*(j-i))
 		}
 	}
 	return &quantity{v: indices(e.Calls, list)}

@@ -210,14 +210,15 @@ func frameSignal(e *evaluation, args []*quantity) *quantity {
 
 // framesFit checks the attributes of frame and overlap_add.
 func framesFit(c *op.Inference) error {
-	s, axis, step := &c.In[0].Shape, c.Attr("axis").I, c.Attr("hop_length").I
-	least, frame := 2, int64(1)
-	if c.Row.AttrIndex("frame_length") >= 0 {
-		least, frame = 1, c.Attr("frame_length").I
+	s, last := &c.In[0].Shape, len(c.Attrs)-1 // of frame the frame length is the first of three
+	axis, step, least, frame := c.Attrs[last].I, c.Attrs[last-1].I, 2, int64(1)
+	if last == 2 {
+		least, frame = 1, c.Attrs[0].I
 	}
-	fits := s.Rank >= least && step > 0 && frame > 0 && (axis == 0 || axis == -1)
-	if !fits || least == 1 && !shape.IsSymbol(s.Dims[-axis*int64(s.Rank-1)]) && frame > s.Dims[-axis*int64(s.Rank-1)] {
-		return status.Errorf(status.Invalid, "[%s] x has shape %s, the frame length is %d, hop_length %d and the axis %d; want an axis of 0 or -1 and numbers from 1, of which the first is at most the length", c.Row.Name, s, frame, step, axis)
+	if s.Rank >= least && step > 0 && frame > 0 && (axis == 0 || axis == -1) {
+		if n := s.Dims[-axis*int64(s.Rank-1)]; least == 2 || shape.IsSymbol(n) || frame <= n {
+			return nil
+		}
 	}
-	return nil
+	return status.Errorf(status.Invalid, "[%s] x has shape %s, and frames of %d are %d apart along axis %d; want an axis of 0 or -1, and numbers from 1 within it", c.Row.Name, s, frame, step, axis)
 }
