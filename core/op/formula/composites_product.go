@@ -172,7 +172,9 @@ var productFormulas = []composite{
 	{
 		id: 537, kind: op.Composed, asFirst: true, infer: op.Rules{rows.Same, framedSignal}, python: &op.Python{Internal: true},
 		formula: `stft(x, window?, frame_length=1, frame_step=1, onesided=true) =
-			parts = frames(x, frame_length, frame_step)
+			n = (size(x, 1) - frame_length) // frame_step + 1
+			places = unsqueeze(counted(n) * weak(frame_step), [1]) + counted(frame_length)
+			parts = reshape(gather(x, reshape(places, [-1]), 1), [size(x, 0), n, frame_length, size(x, 2)])
 			dft(given(window) ? parts * along(window, parts, 2) : parts, frame_length, 2, false, onesided)`,
 	},
 	{

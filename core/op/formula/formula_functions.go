@@ -86,7 +86,6 @@ import (
 //	stepped(...)             those of recurrent, in recurrent.go
 //	by_token(...)            the results of linear_attention, in composites_attention.go
 //	spectrum(...)            that of dft
-//	frames(x, length, step)  the frames of a signal [batch, length, parts]
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantity{
@@ -110,7 +109,6 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"deformed":    deformConv,
 	"diagonal_of": diagonalOf,
 	"folded":      addWindows,
-	"frames":      frameSignal,
 	"from_bits": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[1].v).DType)}}, args[0].v)}
 	},
