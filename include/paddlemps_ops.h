@@ -901,6 +901,9 @@
 /* A window of a signal that is a sum of cosines: a0 - a1 * cos(t) + a2 * cos(2 * t) and so on, where t goes from 0 to 2 pi. */
 #define PMPS_OP_GENERAL_COSINE 509u
 
+/* x * sigmoid(beta * x). */
+#define PMPS_OP_SWISH 510u
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 #define PMPS_OP_ADAM_STEP 530u
 

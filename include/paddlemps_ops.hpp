@@ -1640,6 +1640,11 @@ inline Tensor general_cosine(Place place, std::int64_t size, const std::vector<d
   return detail::Call(PMPS_OP_GENERAL_COSINE).give("size", size).give("coefficients", coefficients).give("periodic", periodic).give("dtype", dtype).on(place);
 }
 
+/* x * sigmoid(beta * x). */
+inline Tensor swish(const Operand& x, double beta = 1) {
+  return detail::Call(PMPS_OP_SWISH).with(x).give("beta", beta).one();
+}
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 inline std::vector<Tensor> adam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& step = {}, const Operand& beta1_power = {}, const Operand& beta2_power = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, bool scaled_epsilon = false, double decay = 0, double decoupled_decay = 0, double decay_after = 0, std::size_t most = 64) {
   return detail::Call(PMPS_OP_ADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(step).with(beta1_power).with(beta2_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("scaled_epsilon", scaled_epsilon).give("decay", decay).give("decoupled_decay", decoupled_decay).give("decay_after", decay_after).all(most);

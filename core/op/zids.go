@@ -303,6 +303,7 @@ const (
 	IDFusedSoftmaxMask              ID = 507
 	IDFusedSoftmaxMaskUpperTriangle ID = 508
 	IDGeneralCosine                 ID = 509
+	IDSwish                         ID = 510
 	IDAdamStep                      ID = 530
 	IDAdagradStep                   ID = 531
 	IDMomentumStep                  ID = 532
@@ -750,6 +751,7 @@ const (
 	GeneralCosineCoefficients             = 1
 	GeneralCosinePeriodic                 = 2
 	GeneralCosineDtype                    = 3
+	SwishBeta                             = 0
 	AdamStepBeta1                         = 0
 	AdamStepBeta2                         = 1
 	AdamStepEpsilon                       = 2

@@ -1,4 +1,4 @@
-"""What rows of formulas that multiply, sum or take signals apart should answer, in NumPy: a part of oracles.py, which says what each entry
+"""What rows of formulas that multiply, sum or take signals apart, and some others, should answer, in NumPy: a part of oracles.py, which says what each entry
 means."""
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "overlap_add": (added, lambda: [floats(2, 4, 3)], [[2], [4], [5], [1]]),
     "overlap_add/first": (added, lambda: [floats(3, 4, 2)], [[2, 0], [3, 0]]),
     "overlap_add/line": (added, lambda: [floats(4, 3)], [[2], [2, 0]]),
+    "swish": (lambda x, b=1.0: x / (1 + np.exp(-b * x)), lambda: [floats(3, 4) * 3], [[], [1.702], [-0.5], [0.0]]),
     "fused_softmax_mask": (lambda x, m: softmax(x + m), lambda: [floats(2, 3, 4), floats(2, 1, 4)], [[]]),
     "fused_softmax_mask_upper_triangle": (softmax_below, lambda: [floats(2, 4, 4)], [[]]),
 }

@@ -179,6 +179,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
         "a slope, where none is drawn",
     ),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
+    "swish": ({"silu"}, set(), "its row with the factor 1"),
 }
 
 
