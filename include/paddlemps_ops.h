@@ -874,6 +874,36 @@
 /* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
 #define PMPS_OP_HSIGMOID_LOSS 500u
 
+/* Mantissas in [0.5, 1) with the sign of x, and exponents, in the dtype of x: x is mantissa * 2**exponent. 0 and its exponent are 0; of nan both are nan, and of infinities the exponent is 1. */
+#define PMPS_OP_FREXP 501u
+
+/* The product of two or more matrices in the order that takes the fewest multiplications; the first may be a row and the last a column of one axis. */
+#define PMPS_OP_MULTI_DOT 502u
+
+/* The p-norms of the differences of all pairs of rows, those of the first row first. */
+#define PMPS_OP_PDIST 503u
+
+/* The sum of x over the axes along which target broadcasts to the shape of x, in the shape of target. */
+#define PMPS_OP_REDUCE_AS 504u
+
+/* Frames of a signal, which overlap where hop_length is less than frame_length; what is left at the end is dropped. */
+#define PMPS_OP_FRAME 505u
+
+/* The signal that is the sum of frames, each at its own beginning: the inverse of frame where frames do not overlap. */
+#define PMPS_OP_OVERLAP_ADD 506u
+
+/* The softmax of x + mask along the last axis. */
+#define PMPS_OP_FUSED_SOFTMAX_MASK 507u
+
+/* The softmax along the last axis of x without the elements above the diagonal of the last two axes, which become 0. */
+#define PMPS_OP_FUSED_SOFTMAX_MASK_UPPER_TRIANGLE 508u
+
+/* A window of a signal that is a sum of cosines: a0 - a1 * cos(t) + a2 * cos(2 * t) and so on, where t goes from 0 to 2 pi. */
+#define PMPS_OP_GENERAL_COSINE 509u
+
+/* x * sigmoid(beta * x). */
+#define PMPS_OP_SWISH 510u
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 #define PMPS_OP_ADAM_STEP 530u
 

@@ -1595,6 +1595,56 @@ inline Tensor hsigmoid_loss(const Operand& input, const Operand& label, const Op
   return detail::Call(PMPS_OP_HSIGMOID_LOSS).with(input).with(label).with(weight).with(bias).with(path_table).with(path_code).give("num_classes", num_classes).one();
 }
 
+/* Mantissas in [0.5, 1) with the sign of x, and exponents, in the dtype of x: x is mantissa * 2**exponent. 0 and its exponent are 0; of nan both are nan, and of infinities the exponent is 1. */
+inline std::vector<Tensor> frexp(const Operand& x, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_FREXP).with(x).all(most);
+}
+
+/* The product of two or more matrices in the order that takes the fewest multiplications; the first may be a row and the last a column of one axis. */
+inline Tensor multi_dot(const Tensors& x) {
+  return detail::Call(PMPS_OP_MULTI_DOT).with(x).one();
+}
+
+/* The p-norms of the differences of all pairs of rows, those of the first row first. */
+inline Tensor pdist(const Operand& x, double p = 2) {
+  return detail::Call(PMPS_OP_PDIST).with(x).give("p", p).one();
+}
+
+/* The sum of x over the axes along which target broadcasts to the shape of x, in the shape of target. */
+inline Tensor reduce_as(const Operand& x, const Operand& target) {
+  return detail::Call(PMPS_OP_REDUCE_AS).with(x).with(target).one();
+}
+
+/* Frames of a signal, which overlap where hop_length is less than frame_length; what is left at the end is dropped. */
+inline Tensor frame(const Operand& x, std::int64_t frame_length = 1, std::int64_t hop_length = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_FRAME).with(x).give("frame_length", frame_length).give("hop_length", hop_length).give("axis", axis).one();
+}
+
+/* The signal that is the sum of frames, each at its own beginning: the inverse of frame where frames do not overlap. */
+inline Tensor overlap_add(const Operand& x, std::int64_t hop_length = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_OVERLAP_ADD).with(x).give("hop_length", hop_length).give("axis", axis).one();
+}
+
+/* The softmax of x + mask along the last axis. */
+inline Tensor fused_softmax_mask(const Operand& x, const Operand& mask) {
+  return detail::Call(PMPS_OP_FUSED_SOFTMAX_MASK).with(x).with(mask).one();
+}
+
+/* The softmax along the last axis of x without the elements above the diagonal of the last two axes, which become 0. */
+inline Tensor fused_softmax_mask_upper_triangle(const Operand& x) {
+  return detail::Call(PMPS_OP_FUSED_SOFTMAX_MASK_UPPER_TRIANGLE).with(x).one();
+}
+
+/* A window of a signal that is a sum of cosines: a0 - a1 * cos(t) + a2 * cos(2 * t) and so on, where t goes from 0 to 2 pi. */
+inline Tensor general_cosine(Place place, std::int64_t size, const std::vector<double>& coefficients, bool periodic, pmps_dtype dtype) {
+  return detail::Call(PMPS_OP_GENERAL_COSINE).give("size", size).give("coefficients", coefficients).give("periodic", periodic).give("dtype", dtype).on(place);
+}
+
+/* x * sigmoid(beta * x). */
+inline Tensor swish(const Operand& x, double beta = 1) {
+  return detail::Call(PMPS_OP_SWISH).with(x).give("beta", beta).one();
+}
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 inline std::vector<Tensor> adam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& step = {}, const Operand& beta1_power = {}, const Operand& beta2_power = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, bool scaled_epsilon = false, double decay = 0, double decoupled_decay = 0, double decay_after = 0, std::size_t most = 64) {
   return detail::Call(PMPS_OP_ADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(step).with(beta1_power).with(beta2_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("scaled_epsilon", scaled_epsilon).give("decay", decay).give("decoupled_decay", decoupled_decay).give("decay_after", decay_after).all(most);

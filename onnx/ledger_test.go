@@ -141,5 +141,5 @@ var ledger = map[string]string{
 	"random numbers are drawn first, and are an operand of the row":                           `Bernoulli Multinomial`,
 	"not a row yet": `
 		AveragePool BatchNormalization Clip Det Dropout GlobalLpPool GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
-		SimplifiedLayerNormalization Swish com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,
+		SimplifiedLayerNormalization com.microsoft:SimplifiedLayerNormalization`,
 }

@@ -357,10 +357,7 @@ func gelu(c *build.Call, x *build.Value, approximate bool) *build.Value {
 
 // swish is x * sigmoid(alpha * x).
 func swish(c *build.Call, x *build.Value, alpha float64) *build.Value {
-	if alpha == 1 {
-		return c.Unary(op.IDSilu, x)
-	}
-	return c.Mul(x, c.Unary(op.IDSigmoid, c.Mul(x, build.Num(alpha))))
+	return c.Do(op.IDSwish, build.With(op.SwishBeta, alpha), x)
 }
 
 // biased is the first operand and the second, a bias, if there is one.

@@ -8,14 +8,14 @@ import (
 	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
-// Signals. Windows and matrices are computed here in double precision and are constants of the graph.
+// Signals. Windows and matrices are computed in double precision and are constants of the graph.
 
 // longestSignal is the largest number of elements of a window or a transform.
 const longestSignal = 1 << 24
 
 var signals = []entry{
-	{"HannWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 0.5, 0.5, 0)) }},
-	{"HammingWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 25.0/46, 21.0/46, 0)) }},
+	{"HannWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 0.5, 0.5)) }},
+	{"HammingWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 25.0/46, 21.0/46)) }},
 	{"BlackmanWindow", 17, 0, func(c *build.Call) []*build.Value {
 		return build.One(window(c, 0.42, 0.5, 0.08))
 	}},
@@ -28,24 +28,15 @@ var signals = []entry{
 	{"MelWeightMatrix", 17, 0, melWeights},
 }
 
-// window is a sum of cosines, over a period or up to the same element again. The numbers are those of attribute
-// output_datatype.
-func window(c *build.Call, a, b, d float64) *build.Value {
+// window is the row. The numbers are those of attribute output_datatype.
+func window(c *build.Call, coefficients ...float64) *build.Value {
 	n := int64(c.Number(0, "the size"))
-	if n < 0 || n > longestSignal {
+	if n > longestSignal {
 		c.Wrong("the size is %d", n)
 	}
-	span := float64(n)
-	if !c.Yes("periodic", 1) {
-		span--
-	}
-	c.Room(n)
-	list := make([]float64, n)
-	for i := range list {
-		turn := 2 * math.Pi * float64(i) / span
-		list[i] = a - b*math.Cos(turn) + d*math.Cos(2*turn)
-	}
-	return c.Reals(c.Elem("output_datatype", dtype.Float32), []int64{n}, list)
+	c.Room(max(n, 0))
+	return c.Do(op.IDGeneralCosine, build.With(op.GeneralCosineSize, n, op.GeneralCosineCoefficients, coefficients,
+		op.GeneralCosinePeriodic, c.Yes("periodic", 1), op.GeneralCosineDtype, c.Elem("output_datatype", dtype.Float32)))
 }
 
 // dftAttribute is DFT before opset 20: the axis is an attribute.

@@ -197,6 +197,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
         "a check of elements",
     ),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
+    "swish": ({"silu"}, set(), "its row with the factor 1"),
 }
 
 

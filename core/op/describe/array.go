@@ -88,6 +88,7 @@ func describedArray() []Description {
 		{Name: "eye", NumPy: "np.eye(num_rows, given['num_columns'], offset)", Doc: "A matrix of zeros with ones on a diagonal.", Settings: []Setting{{{"num_rows", 5}}, {{"num_rows", 3}, {"num_columns", 70}, {"offset", 2}}, {{"num_rows", 4}, {"num_columns", 2}, {"offset", -1}}, {{"num_rows", 0}, {"num_columns", 3}}}},
 		{Name: "range", Doc: "start + i * step, computed in int64 or float64.", Elsewhere: "tests/python/golden/creation.txt"},
 		{Name: "number_line", Doc: "The numbers of a list, cast from float64.", Elsewhere: "tests/python/test_images.py"},
+		{Name: "general_cosine", Doc: "A window of a signal that is a sum of cosines: a0 - a1 * cos(t) + a2 * cos(2 * t) and so on, where t goes from 0 to 2 pi.", Elsewhere: "tests/python/test_signals.py"},
 		{Name: "linspace", NumPy: "np.linspace(start, stop, count)", Doc: "count values at equal distances, both ends included.", Settings: []Setting{{{"start", 0.0}, {"stop", 10.0}, {"count", 5}}, {{"start", 4.0}, {"stop", 0.0}, {"count", 9}}, {{"start", 1.0}, {"stop", 3.0}, {"count", 1}}}},
 		{Name: "uniform", Doc: "Uniformly distributed values in [min, max), from Philox4x32-10.", Elsewhere: "tests/python/test_mps.py"},
 		{Name: "normal", Doc: "Normally distributed values, from Philox4x32-10 by Box and Muller's transform.", Elsewhere: "tests/python/test_mps.py"},

@@ -89,6 +89,11 @@ var activationFormulas = []composite{
 			where(x > threshold, x, where(x <= threshold, value, x * 0))`,
 	},
 	{
+		// At 1 it is silu, which has a kernel.
+		id: 510, domain: op.Ordinary, infer: likeX, python: &op.Python{Internal: true}, onnx: "Swish-24",
+		formula: `swish(x, beta=1.0) = beta == 1 ? silu(x) : x * sigmoid(x * beta)`,
+	},
+	{
 		// x itself to the last digit below -40.
 		id: 312, infer: likeX, python: &op.Python{Module: "nn.functional", Alias: []string{"logsigmoid"}},
 		formula:   `log_sigmoid(x) = -softplus(-x, threshold=40.0)`,

@@ -13,6 +13,14 @@ var attentionComposites = composites(attentionFormulas)
 
 var attentionFormulas = []composite{
 	{
+		id: 507, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		formula: `fused_softmax_mask(x, mask) = softmax(x + mask, -1)`,
+	},
+	{
+		id: 508, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		formula: `fused_softmax_mask_upper_triangle(x) = softmax(where(places(x, -1) > places(x, -2), -inf, x), -1)`,
+	},
+	{
 		// A pair is the first and the second half of what is turned, or with interleaved two neighbours.
 		id: 538, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, turnedPairs}, onnx: "RotaryEmbedding-23",
 		formula: `rotary_embedding(x, cos, sin, positions?, rotary_dim=0, interleaved=false) =

@@ -173,6 +173,24 @@ var mathFormulas = []composite{
 		formula: `rrelu(x, slopes) = where(x < 0, x * slopes, x)`,
 	},
 	{
+		// Small numbers are scaled up, so that they are normal and the power of 2 that each is multiplied by is, too: the bits of both
+		// are exponents.
+		id: 501, kind: op.Composed, accepts: dtype.SetOf(dtype.Float32, dtype.Float64), python: methodByHand,
+		formula: `frexp(x) -> mantissa, exponent =
+			usual = isfinite(x) & x != 0
+			safe = where(usual, x, number(x, 0.5))
+			double = is_double(x)
+			small = abs(safe) < number(x, double ? 2.0 ** -900 : 2.0 ** -60)
+			scaled = where(small, safe * 2.0 ** 64, safe)
+			b = bits(scaled)
+			all = number(b, double ? 2047 * 2 ** 52 : 255 * 2 ** 23)
+			biased = bitwise_and(b, all)
+			power = from_bits(all - biased, x)
+			bias = double ? 1022 : 126
+			exponent = like(biased, x) * (double ? 2.0 ** -52 : 2.0 ** -23) - where(small, number(x, bias + 64), number(x, bias))
+			[where(usual, scaled * 0.25 * power, x), where(usual, exponent, where(isinf(x), number(x, 1), abs(x) * 0))]`,
+	},
+	{
 		id: 495, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: functionByHand,
 		formula: `shard_index(input, index_num=1, nshards=1, shard_id=0, ignore_value=-1) =
 			n = number(input, -(-index_num // nshards))

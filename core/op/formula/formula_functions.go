@@ -23,6 +23,10 @@ import (
 //	                         whether x is of bools, of float64, of any floats
 //	largest(x)               the largest finite number of the dtype of x
 //	bits(x)                  the bits of floats as integers of their size
+//	from_bits(b, x)          the floats of the dtype of x that have these bits
+//	chained(x)               the product of matrices in the order that takes the fewest multiplications
+//	pairs(x, i)              the first (0) or the second (1) of all pairs of places along the first axis
+//	summed_to(x, y)          the sum of x over the axes along which y broadcasts
 //	part(x, axis, from, to)  a part of an axis, where to may be none for the end
 //	at(x, axis, i)           number i along an axis, which stays with 1 element
 //	sizes(x, from, to)       the dimensions of x from one to another, where to may be none for the end
@@ -82,7 +86,6 @@ import (
 //	stepped(...)             those of recurrent, in recurrent.go
 //	by_token(...)            the results of linear_attention, in composites_attention.go
 //	spectrum(...)            that of dft
-//	frames(x, length, step)  the frames of a signal [batch, length, parts]
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantity{
@@ -98,6 +101,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	},
 	"bits":        bitsOf,
 	"by_token":    readByToken,
+	"chained":     chainProduct,
 	"checked":     checkLabels,
 	"class_of":    classOf,
 	"coordinates": coordinates,
@@ -105,8 +109,10 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"deformed":    deformConv,
 	"diagonal_of": diagonalOf,
 	"folded":      addWindows,
-	"frames":      frameSignal,
-	"given":       isGiven,
+	"from_bits": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[1].v).DType)}}, args[0].v)}
+	},
+	"given": isGiven,
 	"is_bool": func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Bool)
 	},
@@ -127,6 +133,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	},
 	"others":        otherAxes,
 	"own_places":    ownPlaces,
+	"pairs":         pairedPlaces,
 	"part":          partOf,
 	"pick":          pickClass,
 	"places":        placesAlong,
@@ -154,6 +161,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"spectrum":        transformSignal,
 	"stepped":         stepStates,
 	"summed_products": einsum,
+	"summed_to":       sumTo,
 	"weak":            func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Number(args[0].value)} },
 	"whole": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Int64)}
