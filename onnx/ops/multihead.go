@@ -12,10 +12,8 @@ import (
 // whole, and masks of integers.
 
 var multiHeads = []entry{
-	// Attention: input, weights, bias, mask, past, attention bias.
-	{"com.microsoft:Attention", 1, 0, projectedAttention},
-	// MultiHeadAttention: query, key, value, bias, padding mask, attention bias, past key, past value.
-	{"com.microsoft:MultiHeadAttention", 1, 0, multiHeadAttention},
+	{"com.microsoft:Attention", 1, 0, projectedAttention},          // input, weights, bias, mask, past, attention bias
+	{"com.microsoft:MultiHeadAttention", 1, 0, multiHeadAttention}, // query, key, value, bias, padding mask, attention bias, past key, past value
 }
 
 // Refused are queries, keys and values in one tensor, rotary embeddings inside of the operator, and a past in memory of a fixed length,

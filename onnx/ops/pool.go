@@ -11,10 +11,8 @@ import (
 // integers, and p-norms.
 
 var pools = []entry{
-	// MaxPool: values, and indices in the whole tensor.
-	{"MaxPool", 1, 0, maxPool},
-	// AveragePool: with or without the padding.
-	{"AveragePool", 1, 0, averagePool},
+	{"MaxPool", 1, 0, maxPool},         // values, and indices in the whole tensor
+	{"AveragePool", 1, 0, averagePool}, // with or without the padding
 	{"LpPool", 1, 0, lpPool},
 	// GlobalMaxPool: over all axes behind the channels.
 	{"GlobalMaxPool", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Highest(c.X(0), true, spatial(c)...)) }},
@@ -70,18 +68,19 @@ func pooled(c *build.Call, row op.ID, x *build.Value, w windows, out []int64, mo
 // maxPool is the largest element of each window. The second result, if it is wanted, says where these are.
 func maxPool(c *build.Call) []*build.Value {
 	x, w, out, plain := pool(c)
-	if plain {
-		made := c.All(op.IDMaxPool, build.With(op.MaxPoolKernelSize, w.kernel, op.MaxPoolStride, w.stride, op.MaxPoolPadding, w.paddings()), x)
-		if len(c.Node.Out) < 2 {
-			return build.One(made[0])
-		}
-		return []*build.Value{made[0], indicesOfTensor(c, made[1], x)}
+	var made []*build.Value
+	switch {
+	case plain:
+		made = c.All(op.IDMaxPool, build.With(op.MaxPoolKernelSize, w.kernel, op.MaxPoolStride, w.stride, op.MaxPoolPadding, w.paddings()), x)
+	case c.Wants(1):
+		made = []*build.Value{pooled(c, op.IDWindowPool, x, w, out), pooled(c, op.IDWindowPoolPlaces, x, w, out)}
+	default:
+		made = build.One(pooled(c, op.IDWindowPool, x, w, out))
 	}
-	y := pooled(c, op.IDWindowPool, x, w, out)
-	if len(c.Node.Out) < 2 {
-		return build.One(y)
+	if !c.Wants(1) {
+		return made[:1]
 	}
-	return []*build.Value{y, indicesOfTensor(c, pooled(c, op.IDWindowPoolPlaces, x, w, out), x)}
+	return []*build.Value{made[0], indicesOfTensor(c, made[1], x)}
 }
 
 // indicesOfTensor are indices within planes as indices of the whole tensor. ONNX numbers the elements of the whole

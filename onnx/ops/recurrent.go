@@ -17,10 +17,8 @@ import (
 
 var recurrent = []entry{
 	{"RNN", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "rnn", 1, 1) }},
-	// GRU: gates z, r, h.
-	{"GRU", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "gru", 3, 1) }},
-	// LSTM: gates i, o, f, c.
-	{"LSTM", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "lstm", 4, 2) }},
+	{"GRU", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "gru", 3, 1) }},   // gates z, r, h
+	{"LSTM", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "lstm", 4, 2) }}, // gates i, o, f, c
 	// DynamicQuantizeLSTM: LSTM with weights of 8 bits, [directions, input, 4 * hidden] and [directions, hidden, 4 * hidden];
 	// behind its operands are scale and zero point of each.
 	{"com.microsoft:DynamicQuantizeLSTM", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "lstm", 4, 2) }},
@@ -78,20 +76,16 @@ func runRecurrent(c *build.Call, kind string, gates, states int) []*build.Value 
 			last[s] = append(last[s], start[s])
 		}
 	}
-	axis := int64(1)
+	axis, place := 1, 0 // of the directions, in all states and in the last ones
 	if batchFirst {
-		axis = 2
+		axis, place = 2, 1
 		for d := range all {
 			all[d] = c.Swap(all[d], 0, 1)
 		}
 	}
 	out := []*build.Value{c.Do(op.IDStack, build.With(op.StackAxis, axis), all...)}
 	for _, list := range last {
-		at := build.Integer(0)
-		if batchFirst {
-			at = build.Integer(1)
-		}
-		out = append(out, c.Do(op.IDStack, build.With(op.StackAxis, at), list...))
+		out = append(out, c.Do(op.IDStack, build.With(op.StackAxis, place), list...))
 	}
 	return out
 }
@@ -174,9 +168,7 @@ func (w weights) of(c *build.Call, x *build.Value) *build.Value {
 	if w.scale == nil {
 		return c.Matmul(x, w.matrix)
 	}
-	q := c.All(op.IDDynamicQuantizeLinear, nil, x)
-	p := integerProduct(c, q[0], w.matrix, q[2], w.zero)
-	return c.Mul(c.Cast(p, x.DType), c.Mul(q[1], w.scale))
+	return dynamicProduct(c, x, &build.Quanta{Ints: w.matrix, Scale: w.scale, Zero: w.zero})
 }
 
 // Biases of input and state are terms of one sum, so that both can be added before the first step. The exception is a GRU with
@@ -231,11 +223,7 @@ func layerOf(c *build.Call, kind string, d, gates int) *layer {
 
 // parameters are n of a list for all activations, from one on. Those of activations that have none are skipped in the lists, as ONNX
 // says.
-func parameters(c *build.Call, name string, from, n int) (list []float64) {
-	if a := c.Attr(name); a != nil {
-		for i := from; i < min(from+n, len(a.Floats)); i++ {
-			list = append(list, float64(a.Floats[i]))
-		}
-	}
-	return list
+func parameters(c *build.Call, name string, from, n int) []float64 {
+	list := c.Floats(name)
+	return list[min(from, len(list)):min(from+n, len(list))]
 }

@@ -25,10 +25,8 @@ import (
 
 var stringed = []entry{
 	{"StringConcat", 20, 0, stringConcat},
-	// StringSplit: x. Results: the parts along a new last axis, and how many there are of each string.
-	{"StringSplit", 20, 0, stringSplit},
-	// StringNormalizer: [words] or [1, words].
-	{"StringNormalizer", 10, 0, stringNormalizer},
+	{"StringSplit", 20, 0, stringSplit},           // x. Results: the parts along a new last axis, and how many there are of each string.
+	{"StringNormalizer", 10, 0, stringNormalizer}, // [words] or [1, words]
 }
 
 // stringConcat is the strings of x with those of y behind them. The graph broadcasts both, as numbers, before the call.
