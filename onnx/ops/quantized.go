@@ -48,20 +48,17 @@ var quantized = []entry{
 
 // quanta are operands: integers, their scale, and their zero point, which may be left out.
 func quanta(c *build.Call, ints, scale, zero int) *build.Quanta {
-	return &build.Quanta{Ints: c.X(ints), Scale: c.X(scale), Zero: zeroPoint(c, zero)}
+	return &build.Quanta{Ints: c.X(ints), Scale: c.X(scale), Zero: c.Optional(zero)}
 }
 
 // unscaled are quanta without a scale.
 func unscaled(c *build.Call, ints, zero int) *build.Quanta {
-	return &build.Quanta{Ints: c.X(ints), Zero: zeroPoint(c, zero)}
+	return &build.Quanta{Ints: c.X(ints), Zero: c.Optional(zero)}
 }
 
 // quantAxis is the axis that scales count along.
 func quantAxis(c *build.Call, rank int) int {
-	if rank == 0 {
-		return 0
-	}
-	if axis := c.Int("axis", 1); int(axis) < rank {
+	if axis := c.Int("axis", 1); rank > 0 && int(axis) < rank {
 		return c.Axis(axis, rank)
 	}
 	return 0
@@ -78,9 +75,6 @@ func quantize(c *build.Call, x, scale, zero *build.Value, d dtype.DType) *build.
 
 // quantum is row quantize_linear between two integers; without a dtype they are floats.
 func quantum(c *build.Call, x, scale, zero *build.Value, low, high int64, more ...any) *build.Value {
-	if zero == nil {
-		zero = build.Absent()
-	}
 	at := build.With(append(more, op.QuantizeLinearLow, float64(low), op.QuantizeLinearHigh, float64(high))...)
 	return c.Do(op.IDQuantizeLinear, at, x, scale, zero)
 }
@@ -89,7 +83,7 @@ func quantum(c *build.Call, x, scale, zero *build.Value, low, high int64, more .
 // of 0 there, which leaves the sign of a zero alone.
 func quantizeTo(c *build.Call, x, scale, zero *build.Value, elem file.ElemType) *build.Value {
 	c.Quantizes(elem)
-	if zero != nil {
+	if !zero.IsAbsent() {
 		zero = c.Decoded(zero.As(elem), dtype.Float32)
 	}
 	if build.FormatOf(elem) == nil {
@@ -100,7 +94,7 @@ func quantizeTo(c *build.Call, x, scale, zero *build.Value, elem file.ElemType) 
 		return encoded(c, quantum(c, x, scale, zero, int64(low), int64(high)), elem.Carrier(), elem)
 	}
 	y := c.Div(x, scale)
-	if zero != nil {
+	if !zero.IsAbsent() {
 		y = c.Where(c.Binary(op.IDEqual, zero, build.Num(0)), y, c.Add(y, c.Cast(zero, y.DType)))
 	}
 	return encoded(c, y, elem.Carrier(), elem)
@@ -117,7 +111,7 @@ func quantizeLinear(c *build.Call) []*build.Value {
 	if c.Int("output_dtype", 0) != 0 {
 		d = c.Carrier(file.ElemType(c.Int("output_dtype", 0)))
 	}
-	var zero *build.Value
+	zero := build.Absent()
 	if c.Has(2) {
 		d, elem, zero = c.X(2).DType, c.X(2).Elem, c.SpreadParam(c.X(2), x.Dims(), axis, block)
 	}
@@ -142,7 +136,7 @@ func dequantizeLinear(c *build.Call) []*build.Value {
 	if c.Int("output_dtype", 0) == 0 {
 		d = scale.DType
 	}
-	zero := zeroPoint(c, 2)
+	zero := c.Optional(2)
 	if d == dtype.Float32 && block == 0 {
 		if q := c.QuantaOf(x, scale, zero, axis); q != nil {
 			return build.One(q.Value())
@@ -151,25 +145,13 @@ func dequantizeLinear(c *build.Call) []*build.Value {
 	return build.One(c.Cast(c.Dequantized(x, scale, zero, axis, block), d))
 }
 
-// zeroPoint is operand i; nil where it is left out.
-func zeroPoint(c *build.Call, i int) *build.Value {
-	if !c.Has(i) {
-		return nil
-	}
-	return c.X(i)
-}
-
-// shifted is integers less their zero point, which may be nil, as int32. Zero points of the left operand are for rows.
-func shifted(c *build.Call, x, zero *build.Value, left bool) *build.Value {
+// shifted is integers less their zero point as int32.
+func shifted(c *build.Call, x, zero *build.Value) *build.Value {
 	x = c.Cast(x, dtype.Int32)
-	if zero == nil {
+	if zero.IsAbsent() {
 		return x
 	}
-	z := c.Cast(zero, dtype.Int32)
-	if left {
-		z = forRows(c, z)
-	}
-	return c.Sub(x, z)
+	return c.Sub(x, c.Cast(zero, dtype.Int32))
 }
 
 // forRows is a scale or a zero point for the rows of the left operand, where it is no single number.
@@ -182,13 +164,13 @@ func forRows(c *build.Call, p *build.Value) *build.Value {
 
 // isNought reports whether a zero point is left out or known to be 0.
 func isNought(zero *build.Value) bool {
-	return zero == nil || zero.Fixed && zero.Data != nil && !slices.ContainsFunc(zero.Data.Bytes, func(b byte) bool { return b != 0 })
+	return zero.IsAbsent() || zero.Fixed && zero.Data != nil && !slices.ContainsFunc(zero.Data.Bytes, func(b byte) bool { return b != 0 })
 }
 
 // oneZero is a zero point of all elements of x, as an operand of rows of integers; ok is false where it is none.
 func oneZero(c *build.Call, x, zero *build.Value) (z *build.Value, ok bool) {
-	if zero == nil {
-		return build.Absent(), true
+	if zero.IsAbsent() {
+		return zero, true
 	}
 	if zero.Shape.Numel() != 1 || zero.DType != x.DType {
 		return nil, false
@@ -196,12 +178,12 @@ func oneZero(c *build.Call, x, zero *build.Value) (z *build.Value, ok bool) {
 	return c.Reshape(zero), true
 }
 
-// integerProduct is the product of integers of 8 bits less their zero points, nil for 0, in int32. Zero points of the right
+// integerProduct is the product of integers of 8 bits less their zero points in int32. Zero points of the right
 // operand are for columns. They take from an element the sum of a row of the left operand, which is its product with ones.
 func integerProduct(c *build.Call, x, y *build.Quanta) *build.Value {
 	zero, ok := oneZero(c, x.Ints, x.Zero)
 	if !ok || !build.IsByte(x.Ints) || !build.IsByte(y.Ints) || x.Ints.Rank() < 2 || y.Ints.Rank() < 2 {
-		return c.Matmul(shifted(c, x.Ints, x.Zero, true), shifted(c, y.Ints, y.Zero, false))
+		return c.Matmul(shifted(c, x.Ints, forRows(c, x.Zero)), shifted(c, y.Ints, y.Zero))
 	}
 	return bytesProduct(c, nil, x.Ints, y.Ints, zero, y.Zero)
 }
@@ -273,10 +255,10 @@ func integerConv(c *build.Call, a, b *build.Quanta) *build.Value {
 	if w.Rank() > 1 && build.Product(w.Dims()[1:]) > 1<<24/(256*256) {
 		d = dtype.Float64 // sums of more than 256 products of two 8-bit integers
 	}
-	if a.Zero != nil {
+	if !a.Zero.IsAbsent() {
 		x = c.Sub(x, c.Cast(c.Reshape(a.Zero), dtype.Float32))
 	}
-	if b.Zero != nil {
+	if !b.Zero.IsAbsent() {
 		w = c.Sub(w, c.Cast(c.SpreadParam(b.Zero, w.Dims(), 0, 0), dtype.Float32))
 	}
 	return convolution(c, op.IDConv, c.Cast(x, d), c.Cast(w, d))
@@ -317,7 +299,7 @@ func qlinearConv(c *build.Call) []*build.Value {
 func qlinearPair(c *build.Call) []*build.Value {
 	dequantized := func(q *build.Quanta) *build.Value { return c.Dequantized(q.Ints, q.Scale, q.Zero, 0, 0) }
 	y := c.Binary(c.Row, dequantized(quanta(c, 0, 1, 2)), dequantized(quanta(c, 3, 4, 5)))
-	return build.One(quantize(c, y, c.Reshape(c.X(6)), zeroPoint(c, 7), c.X(0).DType))
+	return build.One(quantize(c, y, c.Reshape(c.X(6)), c.Optional(7), c.X(0).DType))
 }
 
 // mostTerms is how many products of two 8-bit integers less their zero points an int32 holds the sum of.
