@@ -209,7 +209,7 @@ func reshape(c *build.Call) []*build.Value {
 		case d < 0:
 			c.Wrong("the shape is %v; want one -1 at most and no other negative dimension", want)
 		}
-		if rest = build.Times(rest, dims[i]); rest > 1<<50 {
+		if rest *= dims[i]; dims[i] > 1<<40 || rest > 1<<50 {
 			c.Wrong("the shape is %v; want one of as many elements as %s has", want, &x.Shape)
 		}
 	}

@@ -117,12 +117,6 @@ func joined(c *build.Call) *build.Value {
 	return v
 }
 
-// larger is the larger of two elements, and NaN if either is.
-func larger(c *build.Call, x, y *build.Value) *build.Value { return c.Binary(op.IDMaximum, x, y) }
-
-// smaller is the smaller of two elements, and NaN if either is.
-func smaller(c *build.Call, x, y *build.Value) *build.Value { return c.Binary(op.IDMinimum, x, y) }
-
 // divide is exact for floats; of integers it drops the fraction, towards zero. ONNX says so of integers, like C and
 // unlike Python; a divisor of 0 is an error when the model runs.
 func divide(c *build.Call) []*build.Value {
@@ -221,10 +215,10 @@ func clip(c *build.Call) []*build.Value {
 		return build.One(c.Do(op.IDClip, nil, x, low, high))
 	}
 	if c.Has(1) {
-		x = larger(c, x, low)
+		x = c.Binary(op.IDMaximum, x, low)
 	}
 	if c.Has(2) {
-		x = smaller(c, x, high)
+		x = c.Binary(op.IDMinimum, x, high)
 	}
 	return build.One(x)
 }
@@ -238,7 +232,8 @@ func cast(c *build.Call) []*build.Value {
 	if c.X(0).DType.IsComplex() {
 		c.Refuse("a cast of complex numbers is not supported")
 	}
-	return build.One(converted(c, c.X(0), castType(a)))
+	to := castType(a)
+	return build.One(convertedTo(c, c.X(0), c.Carrier(to), to.Lacking()))
 }
 
 // castType is the element type that a cast names; in the first opsets by its name. It is 0, which no tensor has, for

@@ -176,7 +176,7 @@ func placesOf(c *build.Call, x, keys *build.Value) *build.Value {
 		low := c.Full(dtype.Int64, build.Integer(0), x.Dims()...)
 		for step := int64(1) << bits.Len64(uint64(len(order)-1)) >> 1; step > 0; step >>= 1 {
 			probe := c.Add(low, build.Whole(step))
-			inside := smaller(c, probe, build.Whole(int64(len(order)-1)))
+			inside := c.Binary(op.IDMinimum, probe, build.Whole(int64(len(order)-1)))
 			right := c.Binary(op.IDLogicalAnd, c.Binary(op.IDEqual, probe, inside), c.Binary(op.IDLessEqual, gathered(c, sorted, inside, 0), x))
 			low = c.Where(right, probe, low)
 		}

@@ -29,10 +29,7 @@ func projectedAttention(c *build.Call) []*build.Value {
 	if weights.Rank() != 2 || c.X(0).Rank() != 3 {
 		c.Wrong("the input has shape %s and the weights %s; want [batch, length, size] and a matrix", &c.X(0).Shape, &weights.Shape)
 	}
-	x := c.Matmul(c.X(0), weights)
-	if c.Has(2) {
-		x = c.Add(x, c.X(2))
-	}
+	x := biased(c, c.Matmul(c.X(0), weights), 2)
 	sizes := c.List("qkv_hidden_sizes")
 	if len(sizes) == 0 {
 		third := weights.Dims()[1] / 3
@@ -95,20 +92,17 @@ func multiHeadAttention(c *build.Call) []*build.Value {
 // those that do not. These get attribute mask_filter_value added to their scores, as in onnxruntime, so that a query without keys has
 // weights. The bias, operand number bias, is added as well.
 func attendMicrosoft(c *build.Call, q, k, v *build.Value, past int64, mask, bias int) *build.Value {
-	var added *build.Value
+	added := build.Absent()
 	if c.Has(mask) {
 		fill := c.Reals(q.DType, nil, []float64{c.Float("mask_filter_value", -10000)})
 		added = c.Where(keysCounted(c, q, k, mask), zero(c, q.DType), fill)
 	}
 	if c.Has(bias) {
 		b := c.Cast(c.X(bias), q.DType)
-		if added != nil {
+		if !added.IsAbsent() {
 			b = c.Add(b, added)
 		}
 		added = b
-	}
-	if added == nil {
-		added = build.Absent()
 	}
 	scale := c.Float("scale", 0)
 	if scale == 0 { // as where the attribute is missing

@@ -34,21 +34,14 @@ func stringConcat(c *build.Call) []*build.Value {
 	x, y := c.Strings(0), c.Strings(1)
 	s, err := shape.Broadcast("onnx", &x.Shape, &y.Shape)
 	c.Must(err)
-	join := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
-		list, err := build.StringList(t, in[0])
-		if err != nil {
-			return nil, err
-		}
-		behind, err := build.StringList(t, in[1])
-		if err != nil {
-			return nil, err
-		}
+	join := func(t *text.Table, in []*op.Const, lists [][]string) ([]*op.Const, error) {
 		k := &op.Const{Type: in[0].Type}
-		for i := range list {
-			if err := t.Room(len(list[i]) + len(behind[i])); err != nil {
+		for i, front := range lists[0] {
+			behind := lists[1][i]
+			if err := t.Room(len(front) + len(behind)); err != nil {
 				return nil, err
 			}
-			id, err := t.ID(list[i] + behind[i])
+			id, err := t.ID(front + behind)
 			if err != nil {
 				return nil, err
 			}
@@ -57,7 +50,7 @@ func stringConcat(c *build.Call) []*build.Value {
 		return []*op.Const{k}, nil
 	}
 	operands := []*build.Value{c.Expand(x.As(0), s.Slice()...), c.Expand(y.As(0), s.Slice()...)}
-	return c.OnStrings(join, operands, build.Typed(dtype.Int64, file.ElemString, s.Slice()...))
+	return c.OnTexts(join, operands, build.Typed(dtype.Int64, file.ElemString, s.Slice()...))
 }
 
 // mostParts is how many strings StringSplit makes at most, those that fill shorter lists included.
@@ -71,11 +64,8 @@ func stringSplit(c *build.Call) []*build.Value {
 		c.Refuse("the result has %d dimensions; want at most %d", x.Rank()+1, shape.MaxRank)
 	}
 	delimiter, most := c.Text("delimiter", ""), c.Int("maxsplit", -1)
-	split := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
-		list, err := build.StringList(t, in[0])
-		if err != nil {
-			return nil, err
-		}
+	split := func(t *text.Table, in []*op.Const, lists [][]string) ([]*op.Const, error) {
+		list := lists[0]
 		parts, width, counts := make([][]string, len(list)), 0, &op.Const{Type: in[0].Type}
 		for i, s := range list {
 			parts[i] = splitString(s, delimiter, most)
@@ -103,7 +93,7 @@ func stringSplit(c *build.Call) []*build.Value {
 		return []*op.Const{k, counts}, nil
 	}
 	dims := append(slices.Clone(x.Dims()), c.Graph.Symbol())
-	return c.OnStrings(split, []*build.Value{x.As(0)}, build.Typed(dtype.Int64, file.ElemString, dims...), build.Typed(dtype.Int64, 0, x.Dims()...))
+	return c.OnTexts(split, []*build.Value{x}, build.Typed(dtype.Int64, file.ElemString, dims...), build.Typed(dtype.Int64, 0, x.Dims()...))
 }
 
 // splitString cuts a string at a delimiter, or between words if it is empty, at most so many times; below 0 as often as possible.
@@ -149,15 +139,11 @@ func stringNormalizer(c *build.Call) []*build.Value {
 			stop[compared(string(s), exact)] = true
 		}
 	}
-	normalize := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
-		list, err := build.StringList(t, in[0])
-		if err != nil {
-			return nil, err
-		}
+	normalize := func(t *text.Table, in []*op.Const, lists [][]string) ([]*op.Const, error) {
 		ids, _ := in[0].Ints()
 		var kept []string
 		changed := map[int64]string{} // each string once, however often it occurs: they may be long
-		for i, s := range list {
+		for i, s := range lists[0] {
 			made, known := changed[ids[i]]
 			if !known {
 				if stop[compared(s, exact)] {
@@ -179,7 +165,7 @@ func stringNormalizer(c *build.Call) []*build.Value {
 	}
 	dims := slices.Clone(x.Dims())
 	dims[len(dims)-1] = c.Graph.Symbol()
-	return c.OnStrings(normalize, []*build.Value{x.As(0)}, build.Typed(dtype.Int64, file.ElemString, dims...))
+	return c.OnTexts(normalize, []*build.Value{x}, build.Typed(dtype.Int64, file.ElemString, dims...))
 }
 
 // compared is a string as stop words are compared.

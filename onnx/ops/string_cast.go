@@ -139,20 +139,16 @@ func Parsed(s string, d dtype.DType, unsigned bool) (bits int64, ok bool) {
 // ranks is int64 with the order of strings, by bytes, which is that of their characters: equal ones have one rank. With ranks in the
 // place of strings an operator that sorts has the right order, whatever the numbers of the strings are; see unique.
 func ranks(c *build.Call, x *build.Value) *build.Value {
-	rank := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
-		list, err := build.StringList(t, in[0])
-		if err != nil {
-			return nil, err
-		}
-		all := slices.Clone(list)
+	rank := func(_ *text.Table, in []*op.Const, lists [][]string) ([]*op.Const, error) {
+		all := slices.Clone(lists[0])
 		slices.Sort(all)
 		all = slices.Compact(all)
 		k := &op.Const{Type: in[0].Type}
-		for _, s := range list {
+		for _, s := range lists[0] {
 			at, _ := slices.BinarySearch(all, s)
 			k.Bytes = binary.LittleEndian.AppendUint64(k.Bytes, uint64(at))
 		}
 		return []*op.Const{k}, nil
 	}
-	return c.OnStrings(rank, []*build.Value{x.As(0)}, build.Typed(dtype.Int64, 0, x.Dims()...))[0]
+	return c.OnTexts(rank, []*build.Value{x}, build.Typed(dtype.Int64, 0, x.Dims()...))[0]
 }
