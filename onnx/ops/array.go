@@ -495,13 +495,6 @@ func padWith(c *build.Call, x *build.Value, pairs []int64, mode string, v op.Val
 	return c.Do(op.IDPad, build.With(op.PadPads, pairs, op.PadMode, mode, op.PadValue, v), x)
 }
 
-// padAxis is padWith for one axis.
-func padAxis(c *build.Call, x *build.Value, axis int, before, behind int64, fill op.Value) *build.Value {
-	pairs := make([]int64, 2*x.Rank())
-	pairs[2*axis], pairs[2*axis+1] = before, behind
-	return padWith(c, x, pairs, "constant", fill)
-}
-
 // centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end. Where a size is cut, the first
 // index is the floor of half of what is too much.
 func centerCropPad(c *build.Call) []*build.Value {
@@ -530,7 +523,7 @@ func depthToSpace(c *build.Call) []*build.Value {
 // is of bool from opset 10 on and of the dtype of x before.
 func dropout(c *build.Call) []*build.Value {
 	x := c.X(0)
-	if c.Has(2) && c.Number(2, "training_mode") != 0 {
+	if c.NumberOr(2, "training_mode", 0) != 0 {
 		return dropped(c, x)
 	}
 	if len(c.Node.Out) < 2 {

@@ -182,14 +182,9 @@ func bitShift(c *build.Call) []*build.Value {
 
 // isInf can be told to ignore one of the two infinities, or both.
 func isInf(c *build.Call) []*build.Value {
-	up, down := c.Yes("detect_positive", 1), c.Yes("detect_negative", 1)
-	row := op.IDIsinf
-	switch {
-	case up && !down:
-		row = op.IDIsposinf
-	case down && !up:
-		row = op.IDIsneginf
-	case !up:
+	rows := map[[2]bool]op.ID{{true, true}: op.IDIsinf, {true, false}: op.IDIsposinf, {false, true}: op.IDIsneginf}
+	row, ok := rows[[2]bool{c.Yes("detect_positive", 1), c.Yes("detect_negative", 1)}]
+	if !ok {
 		return build.One(c.Full(dtype.Bool, build.Integer(0), c.X(0).Dims()...))
 	}
 	return build.One(c.Unary(row, c.X(0)))

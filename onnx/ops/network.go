@@ -190,7 +190,7 @@ func convTranspose(c *build.Call) []*build.Value {
 		}
 	}
 	// Where a size is wanted that no windows reach, the rest is zeros behind the result, and the pads are 0.
-	crop := make([]int64, axes) // pads that are below 0: zeros behind the result
+	crop := make([]int64, 2*x.Rank()) // two numbers an axis, of which the second are pads that are below 0
 	if size != nil && len(size) != axes {
 		c.Wrong("output_shape has %d numbers; want %d", len(size), axes)
 	}
@@ -198,7 +198,7 @@ func convTranspose(c *build.Call) []*build.Value {
 		n := x.Dims()[2+i]
 		total := (n-1)*w.stride[i] + extra[i] + w.extent(i) - size[i]
 		if total < 0 { // the result is larger than what the windows write
-			crop[i], total = -total, 0
+			crop[2*i+5], total = -total, 0
 		}
 		if w.before[i] = total / 2; c.Text("auto_pad", "") == "SAME_LOWER" {
 			w.before[i] = total - total/2
@@ -207,17 +207,13 @@ func convTranspose(c *build.Call) []*build.Value {
 	}
 	for i := range extra { // the row wants less than a stride; the rest are zeros behind the result
 		if extra[i] >= w.stride[i] {
-			crop[i] += extra[i] - (w.stride[i] - 1)
+			crop[2*i+5] += extra[i] - (w.stride[i] - 1)
 			extra[i] = w.stride[i] - 1
 		}
 	}
 	y := c.Do(op.IDConvTranspose, build.With(op.ConvTransposeStride, w.stride, op.ConvTransposePadding, w.paddings(), op.ConvTransposeOutputPadding, extra,
 		op.ConvTransposeDilation, w.dilation, op.ConvTransposeGroups, c.Int("group", 1)), x, weight)
-	pairs := make([]int64, 2*x.Rank())
-	for i, n := range crop {
-		pairs[2*i+5] = n
-	}
-	return build.One(channelBias(c, padWith(c, y, pairs, "constant", build.Integer(0)), 2))
+	return build.One(channelBias(c, padWith(c, y, crop, "constant", build.Integer(0)), 2))
 }
 
 // fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it
@@ -243,12 +239,8 @@ func activated(c *build.Call, y *build.Value) *build.Value {
 	switch name := c.Text("activation", ""); name {
 	case "":
 		return y
-	case "Relu":
-		return c.Unary(op.IDRelu, y)
-	case "Sigmoid":
-		return c.Unary(op.IDSigmoid, y)
-	case "Tanh":
-		return c.Unary(op.IDTanh, y)
+	case "Relu", "Sigmoid", "Tanh":
+		return c.Unary(map[string]op.ID{"Relu": op.IDRelu, "Sigmoid": op.IDSigmoid, "Tanh": op.IDTanh}[name], y)
 	case "LeakyRelu":
 		return c.Do(op.IDLeakyRelu, build.With(op.LeakyReluNegativeSlope, at(0, 0.01)), y)
 	case "Clip":
@@ -273,7 +265,7 @@ func causalConv(c *build.Call) []*build.Value {
 	if c.Has(3) {
 		x = c.Concat(2, c.Cast(c.X(3), x.DType), x)
 	} else {
-		x = padAxis(c, x, 2, k, 0, build.Integer(0))
+		x = padWith(c, x, []int64{0, 0, 0, 0, k, 0}, "constant", build.Integer(0))
 	}
 	y := c.Do(op.IDConv, build.With(op.ConvGroups, x.Dims()[1]/max(weight.Dims()[1], 1)), x, weight)
 	y = channelBias(c, y, 2)

@@ -69,18 +69,6 @@ func fromStart(c *build.Call, index *build.Value, n int64) *build.Value {
 	return c.Where(c.Binary(op.IDLessThan, index, build.Whole(0)), build.Whole(n), index)
 }
 
-// grid are index tensors for all axes of a tensor of these dimensions: each element's own place, but on one axis.
-// With it an operator along one axis becomes one that reads or writes through all axes.
-func grid(c *build.Call, dims []int64, axis int, index *build.Value) []*build.Value {
-	list := make([]*build.Value, len(dims))
-	for i, n := range dims {
-		if list[i] = index; i != axis {
-			list[i] = c.Steps(n, i, len(dims))
-		}
-	}
-	return list
-}
-
 // alongAxis is attribute axis, of operands of one rank.
 func alongAxis(c *build.Call) int {
 	x, index := c.X(0), c.X(1)
@@ -141,7 +129,15 @@ func tensorScatter(c *build.Call) []*build.Value {
 	if first != nil {
 		at = c.Where(c.Binary(op.IDLessThan, first, build.Whole(0)), build.Whole(n), at)
 	}
-	return build.One(c.Do(op.IDIndexPut, nil, append([]*build.Value{x, updates}, grid(c, updates.Dims(), axis, at)...)...))
+	in := []*build.Value{x, updates} // and an index for each axis: the own place, but along one axis
+	for i, n := range updates.Dims() {
+		if i == axis {
+			in = append(in, at)
+			continue
+		}
+		in = append(in, c.Steps(n, i, x.Rank()))
+	}
+	return build.One(c.Do(op.IDIndexPut, nil, in...))
 }
 
 // oneHot is values[1] where the index is and values[0] elsewhere, along a new axis. Operands: indices, depth, and
