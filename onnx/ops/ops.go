@@ -20,7 +20,7 @@ type entry build.Entry
 func All() (list []build.Entry) {
 	for _, family := range [][]entry{
 		elementwise, reductions, arrays, selections, networks, pools, norms, recurrent, images, quantized, flow, attentions, signals,
-		multiHeads, trainings, texts, stringed, features,
+		trainings, texts, stringed, features,
 	} {
 		for _, e := range family {
 			list = append(list, build.Entry(e))
