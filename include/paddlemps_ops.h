@@ -811,6 +811,9 @@
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
 
+/* x * sigmoid(beta * x). */
+#define PMPS_OP_SWISH 472u
+
 /* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
 #define PMPS_OP_PUT_ALONG_AXIS 480u
 

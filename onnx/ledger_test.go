@@ -140,5 +140,5 @@ var ledger = map[string]string{
 	"the value is an attribute of the row, and may be known after the file is read alone":     `Pad`,
 	"not a row yet": `
 		AveragePool BatchNormalization Bernoulli Clip Det Dropout GlobalLpPool GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
-		SimplifiedLayerNormalization Swish com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,
+		SimplifiedLayerNormalization com.microsoft:SimplifiedLayerNormalization`,
 }

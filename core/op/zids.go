@@ -273,6 +273,7 @@ const (
 	IDInterpolate                  ID = 455
 	IDLocalResponseNorm            ID = 456
 	IDNumberLine                   ID = 460
+	IDSwish                        ID = 472
 	IDPutAlongAxis                 ID = 480
 	IDScatter                      ID = 481
 	IDScatterNd                    ID = 482
@@ -704,6 +705,7 @@ const (
 	LocalResponseNormMoreBehind           = 5
 	NumberLineValues                      = 0
 	NumberLineDtype                       = 1
+	SwishBeta                             = 0
 	PutAlongAxisAxis                      = 0
 	PutAlongAxisReduce                    = 1
 	PutAlongAxisIncludeSelf               = 2

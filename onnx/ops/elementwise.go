@@ -99,10 +99,9 @@ var elementwise = []entry{
 	{"com.microsoft:FastGelu", 1, 0, func(c *build.Call) []*build.Value { return gelu(c, biased(c, c.X(0), 1), true) }},
 	// BiasGelu: x, bias; by erf.
 	{"com.microsoft:BiasGelu", 1, 0, func(c *build.Call) []*build.Value { return gelu(c, biased(c, c.X(0), 1), false) }},
-	// Swish: x * sigmoid(alpha * x).
-	{"Swish", 24, 0, func(c *build.Call) []*build.Value { return build.One(swish(c, c.X(0), c.Float("alpha", 1))) }},
-	// QuickGelu: x * sigmoid(1.702 * x).
-	{"com.microsoft:QuickGelu", 1, 0, func(c *build.Call) []*build.Value { return build.One(swish(c, c.X(0), c.Float("alpha", 1.702))) }},
+	// Swish: x * sigmoid(alpha * x); QuickGelu with another factor.
+	{"Swish", 24, op.IDSwish, renamed{{op.SwishBeta, "alpha", 1.0}}.call},
+	{"com.microsoft:QuickGelu", 1, op.IDSwish, renamed{{op.SwishBeta, "alpha", 1.702}}.call},
 }
 
 // variadic is an operator that joins any number of operands by a row.
@@ -244,14 +243,6 @@ func castType(a *file.Attribute) file.ElemType {
 // gelu is x times the normal distribution at x: exact by erf, or approximated by tanh.
 func gelu(c *build.Call, x *build.Value, approximate bool) []*build.Value {
 	return c.All(op.IDGelu, build.With(op.GeluApproximate, approximate), x)
-}
-
-// swish is x * sigmoid(alpha * x).
-func swish(c *build.Call, x *build.Value, alpha float64) *build.Value {
-	if alpha == 1 {
-		return c.Unary(op.IDSilu, x)
-	}
-	return c.Mul(x, c.Unary(op.IDSigmoid, c.Mul(x, build.Num(alpha))))
 }
 
 // biased is x plus operand i, a bias, if there is one.

@@ -272,7 +272,7 @@ func causalConv(c *build.Call) []*build.Value {
 	switch name := c.Text("activation", "none"); name {
 	case "none", "":
 	case "silu", "swish":
-		y = swish(c, y, 1)
+		y = c.Unary(op.IDSilu, y)
 	default:
 		c.Refuse("activation %q is not supported", name)
 	}

@@ -178,6 +178,7 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
         {"(lower + upper) / 2", "lower + upper", "1.0 / 8.0", "1.0 / 3.0"},
         "a slope, where none is drawn",
     ),
+    "swish": ({"silu"}, set(), "with a beta of 1 it is that row"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
 }
 

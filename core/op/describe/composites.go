@@ -102,6 +102,7 @@ func describedCompositesMath() []Description {
 	list = append(list, []Description{
 		{Name: "scale", Attrs: []string{"the factor, where it is no operand", "what is added, likewise", "whether it is added after the product"}, Doc: "x * scale + bias, or (x + bias) * scale, in the dtype of x, which numbers are cast to first; factor and summand have one element."},
 		{Name: "shrink", Attrs: []string{"from which magnitude elements are not 0", "by which they are moved towards 0"}, Doc: "x + bias below -threshold, x - bias above threshold, and 0 between."},
+		{Name: "swish", Attrs: []string{"the factor of x in the sigmoid"}, Doc: "x * sigmoid(beta * x)."},
 		{Name: "hardmax", Attrs: []string{"the axis"}, Doc: "1 at the first of the largest elements along an axis, 0 elsewhere."},
 		{Name: "standardize", Attrs: []string{"axes; all where it is left out", "what is added to the mean square", "whether the mean is subtracted"}, Doc: "(x - mean) / sqrt(mean((x - mean)**2) + epsilon) over some axes, the mean, and 1 over that root."},
 		{Name: "dropout", Attrs: []string{"the probability", "whether what is kept is divided by 1 - p"}, Doc: "x with 0 where random numbers from 0 to 1 are below p."},

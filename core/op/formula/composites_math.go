@@ -139,6 +139,11 @@ var mathFormulas = []composite{
 		formula: `shrink(x, threshold=0.5, bias=0.0) = where(x < -threshold, x + bias, where(x > threshold, x - bias, 0))`,
 	},
 	{
+		// The activation of Paddle's operator, whose function has a beta of 1, and of ONNX, which calls beta alpha.
+		id: 472, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true}, onnx: "Swish-24",
+		formula: `swish(x, beta=1.0) = beta == 1 ? silu(x) : x * sigmoid(x * beta)`,
+	},
+	{
 		id: 544, kind: op.Composed, infer: op.Rules{likeFirst, unchanged}, narrow: true, python: &op.Python{Internal: true}, onnx: "Hardmax-13",
 		formula: `hardmax(x, axis=-1) = like(places(x, axis) == argmax(x, axis=axis, keepdim=true), x)`,
 	},
