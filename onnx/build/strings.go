@@ -23,7 +23,7 @@ import (
 //
 // Which operators take strings is in the table of treatments in elements.go. An operator that sorts elements, or computes with them,
 // is not among them: the order of numbers is that in which the run has met the strings. Where an order matters, as for Unique, a call
-// on strings makes ranks of them first, see [call.ranks].
+// on strings makes ranks of them first, see ranks in package ops.
 //
 // A number that a run gives to a string may be a constant of a program only if that program is for this run alone, which none is. So
 // a result of a call on strings is never known when a graph is built, and a shape that follows from it is refused. An input of strings

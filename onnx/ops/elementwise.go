@@ -8,10 +8,9 @@ import (
 )
 
 // Operators whose results depend on one element of each operand. Operands broadcast as in NumPy from opset 7 on, and before
-// as [call.legacy] says.
+// as [legacy] says.
 //
-// Most are one call of a row. The others are short formulas of rows, which devices fuse where they can: a HardSwish
-// is a product, a sum, a clip and another product, and one pass over memory. Numbers of attributes are operands
+// Most are one call of a row. Where others are of several, devices fuse these where they can. Numbers of attributes are operands
 // without a dtype, so that halves stay halves. Dtypes are not promoted: ONNX wants operands of one dtype, and a file
 // that breaks this rule gets the error of the row, which names both.
 

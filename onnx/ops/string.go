@@ -17,7 +17,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/onnx/file"
 )
 
-// Operators that look into strings; strings.go says how they are called. Strings are UTF-8, and upper and lower case are those of
+// Operators that look into strings; build/strings.go says how they are called. Strings are UTF-8, and upper and lower case are those of
 // Unicode, whatever the locale is.
 //
 // A function of an operator checks operands and attributes when the graph is built, and makes a closure of what it needs, which is
