@@ -38,8 +38,11 @@ func TestOperandsThatWereAttributes(t *testing.T) {
 		{"Squeeze", 1, 13, nil, nil, nil, "squeeze", "[2, 3, 4]"},
 		{"Unsqueeze", 1, 13, []message{intsAttr("axes", -1, 0)}, names("a"), []message{vectorOf("a", -1, 0)}, "reshape", "[1, 2, 1, 3, 4, 1]"},
 		{
-			"Slice", 1, 10, []message{intsAttr("starts", 1), intsAttr("ends", 3), intsAttr("axes", 2)}, names("s", "e", "a"),
-			[]message{vectorOf("s", 1), vectorOf("e", 3), vectorOf("a", 2)}, "slice", "[2, 1, 2, 4]",
+			"Slice", 1, 10,
+			[]message{intsAttr("starts", 1), intsAttr("ends", 3), intsAttr("axes", 2)},
+			names("s", "e", "a"),
+			[]message{vectorOf("s", 1), vectorOf("e", 3), vectorOf("a", 2)},
+			"slice", "[2, 1, 2, 4]",
 		},
 		{"Split", 2, 13, []message{intsAttr("split", 2)}, names("a"), []message{vectorOf("a", 2)}, "", "[2, 1, 3, 4]"},
 		{"Pad", 2, 11, []message{intsAttr("pads", 0, 0, 0, 1, 0, 0, 2, 0)}, names("a"), []message{vectorOf("a", 0, 0, 0, 1, 0, 0, 2, 0)}, "pad", "[2, 1, 5, 5]"},
