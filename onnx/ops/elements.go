@@ -157,11 +157,6 @@ func unsignedQuotient(c *build.Call, x, y *build.Value) *build.Value {
 	return c.Add(about, c.Cast(more, dtype.Int64))
 }
 
-// unsignedRemainder is what x / y leaves.
-func unsignedRemainder(c *build.Call, x, y *build.Value) *build.Value {
-	return c.Sub(x, c.Mul(unsignedQuotient(c, x, y), y))
-}
-
 // unsignedRight is x shifted by y to the right, with zeros from the left. A y beyond the number of bits gives 0.
 func unsignedRight(c *build.Call, x, y *build.Value) *build.Value {
 	if x.DType != dtype.Int64 {

@@ -137,7 +137,7 @@ func divide(c *build.Call) []*build.Value {
 func modulo(c *build.Call) []*build.Value {
 	x, y := c.X(0), c.X(1)
 	if x.Elem.Unsigned() {
-		return build.One(unsignedRemainder(c, x, y))
+		return build.One(c.Sub(x, c.Mul(unsignedQuotient(c, x, y), y)))
 	}
 	if !c.Yes("fmod", 0) {
 		return build.One(c.Binary(op.IDRemainder, x, y))

@@ -52,9 +52,6 @@ func featuresOf(c *build.Call) []*build.Value {
 	return build.One(gathered(c, x, fromStart(c, c.Reshape(at, at.Shape.Numel()), x.Dims()[last]), last))
 }
 
-// negativeZero is what attribute default_float is if it is not given.
-var negativeZero = math.Copysign(0, -1)
-
 // categories is a string for each integer or an integer for each string, by attributes that list both. Without a list of integers
 // these are the places of the strings. Which of the two it is follows from the operand: both attributes are always there.
 func categories(c *build.Call, strings, ints string) *build.Value {
@@ -127,7 +124,7 @@ func otherwise(c *build.Call, values *build.Value) *build.Value {
 	case values.Elem == file.ElemString:
 		return c.Vector(c.Numbers("default_string", []byte(c.Text("default_string", build.Unused)))...)
 	case values.DType.IsFloat():
-		return c.Reals(dtype.Float32, []int64{1}, []float64{c.Float("default_float", negativeZero)})
+		return c.Reals(dtype.Float32, []int64{1}, []float64{c.Float("default_float", math.Copysign(0, -1))})
 	}
 	return c.Vector(c.Int("default_int64", -1))
 }

@@ -17,9 +17,7 @@ var pools = []entry{
 	// GlobalMaxPool: over all axes behind the channels.
 	{"GlobalMaxPool", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Highest(c.X(0), true, spatial(c)...)) }},
 	{"GlobalAveragePool", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Mean(c.X(0), true, spatial(c)...)) }},
-	{"GlobalLpPool", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(lp(c, c.X(0), func(x *build.Value) *build.Value { return c.Sum(x, true, spatial(c)...) }))
-	}},
+	{"GlobalLpPool", 1, 0, globalLpPool},
 	{"MaxUnpool", 9, 0, maxUnpool},
 }
 
@@ -122,31 +120,34 @@ func averagePool(c *build.Call) []*build.Value {
 	return build.One(pooled(c, op.IDWindowPool, x, w, out, op.WindowPoolMode, "mean", op.WindowPoolExclusive, !padded))
 }
 
-// lp is the p-th root of what reduce makes of the p-th powers of absolute values.
-func lp(c *build.Call, x *build.Value, reduce func(x *build.Value) *build.Value) *build.Value {
-	switch p := c.Int("p", 2); p {
-	case 1:
-		return reduce(c.Unary(op.IDAbs, x))
-	case 2:
-		return c.Unary(op.IDSqrt, reduce(c.Unary(op.IDSquare, x)))
-	default:
-		return c.Binary(op.IDPow, reduce(c.Binary(op.IDPow, c.Unary(op.IDAbs, x), build.Num(float64(p)))), build.Num(1/float64(p)))
-	}
+// globalLpPool is the p-norm over all axes behind the channels.
+func globalLpPool(c *build.Call) []*build.Value {
+	return build.One(c.Do(op.IDPNorm, build.With(op.PNormP, float64(c.Int("p", 2)), op.PNormAxis, spatial(c), op.PNormKeepdim, true), c.X(0)))
 }
 
 // lpPool is the p-norm of each window; the padding counts as 0. The row has no absolute values, and its mean the limits of averagePool.
+// In other windows it is the p-th root of the sum of p-th powers.
 func lpPool(c *build.Call) []*build.Value {
 	x, w, out, plain := pool(c)
 	for i, n := range w.behind {
 		plain = plain && n <= w.before[i]
 	}
+	p := float64(c.Int("p", 2))
 	if plain {
-		at := build.With(op.LpPoolNormType, float64(c.Int("p", 2)), op.LpPoolKernelSize, w.kernel, op.LpPoolStride, w.stride, op.LpPoolPadding, w.paddings())
+		at := build.With(op.LpPoolNormType, p, op.LpPoolKernelSize, w.kernel, op.LpPoolStride, w.stride, op.LpPoolPadding, w.paddings())
 		return build.One(c.Do(op.IDLpPool, at, c.Unary(op.IDAbs, x)))
 	}
-	return build.One(lp(c, x, func(x *build.Value) *build.Value {
+	summed := func(x *build.Value) *build.Value {
 		return pooled(c, op.IDWindowPool, x, w, out, op.WindowPoolMode, "sum")
-	}))
+	}
+	switch p {
+	case 1:
+		return build.One(summed(c.Unary(op.IDAbs, x)))
+	case 2:
+		return build.One(c.Unary(op.IDSqrt, summed(c.Unary(op.IDSquare, x))))
+	}
+	powers := c.Binary(op.IDPow, c.Unary(op.IDAbs, x), build.Num(p))
+	return build.One(c.Binary(op.IDPow, summed(powers), build.Num(1/p)))
 }
 
 // maxUnpool puts elements where a MaxPool found them, in the least image that has such windows. If a larger one is asked
