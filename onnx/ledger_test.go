@@ -139,6 +139,6 @@ var ledger = map[string]string{
 	"indices that count from the end, or from the last of equals":                             `ArgMax ArgMin OneHot Slice ai.onnx.ml:ArrayFeatureExtractor`,
 	"the value is an attribute of the row, and may be known after the file is read alone":     `Pad`,
 	"not a row yet": `
-		AveragePool BatchNormalization Bernoulli Clip Det Dropout GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
+		AveragePool BatchNormalization Bernoulli Clip Det Dropout GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare
 		SimplifiedLayerNormalization com.microsoft:SimplifiedLayerNormalization`,
 }

@@ -274,6 +274,7 @@ const (
 	IDLocalResponseNorm            ID = 456
 	IDNumberLine                   ID = 460
 	IDSwish                        ID = 472
+	IDReverseSequence              ID = 473
 	IDPutAlongAxis                 ID = 480
 	IDScatter                      ID = 481
 	IDScatterNd                    ID = 482
@@ -706,6 +707,8 @@ const (
 	NumberLineValues                      = 0
 	NumberLineDtype                       = 1
 	SwishBeta                             = 0
+	ReverseSequenceBatchAxis              = 0
+	ReverseSequenceTimeAxis               = 1
 	PutAlongAxisAxis                      = 0
 	PutAlongAxisReduce                    = 1
 	PutAlongAxisIncludeSelf               = 2

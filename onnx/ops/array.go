@@ -49,7 +49,8 @@ var arrays = []entry{
 	// SpaceToDepth: the inverse of DepthToSpace in mode DCR.
 	{"SpaceToDepth", 1, op.IDPixelUnshuffle, renamed{{op.PixelUnshuffleDownscaleFactor, "blocksize", 0}, {op.PixelUnshuffleBlocksFirst, "", true}}.call},
 	{"Dropout", 1, 0, dropout}, // the operand, and a mask of ones
-	{"ReverseSequence", 10, 0, reverseSequence},
+	// ReverseSequence: x, lengths; elements behind the length of a sequence stay.
+	{"ReverseSequence", 10, op.IDReverseSequence, renamed{{op.ReverseSequenceBatchAxis, "batch_axis", 1}, {op.ReverseSequenceTimeAxis, "time_axis", 0}}.call},
 }
 
 // constant is the tensor of an attribute, in one of its many forms. Its elements follow from the file alone, so that
@@ -534,20 +535,4 @@ func dropout(c *build.Call) []*build.Value {
 		d = x.DType
 	}
 	return []*build.Value{x, c.Full(d, build.Integer(1), x.Dims()...)}
-}
-
-// reverseSequence reverses the first elements of each sequence: index i of one of n elements reads n-1-i. Elements
-// behind the length of a sequence stay where they are. Each batch reads through two index tensors: its own number, and the places
-// in its reversed order.
-func reverseSequence(c *build.Call) []*build.Value {
-	x, batch, time := c.X(0), int(c.Int("batch_axis", 1)), int(c.Int("time_axis", 0))
-	if x.Rank() < 2 || batch+time != 1 || batch*time != 0 {
-		c.Wrong("batch_axis is %d and time_axis %d; want 0 and 1", batch, time)
-	}
-	in, dims := []*build.Value{x, nil, nil}, []int64{1, 1}
-	dims[batch] = x.Dims()[batch]
-	size, at := c.Reshape(c.Cast(c.X(1), dtype.Int64), dims...), c.Steps(x.Dims()[time], time, 2)
-	in[1+time] = c.Where(c.Binary(op.IDLessThan, at, size), c.Sub(c.Sub(size, at), build.Whole(1)), at)
-	in[1+batch] = c.Steps(x.Dims()[batch], batch, 2)
-	return build.One(c.Do(op.IDIndex, nil, in...))
 }
