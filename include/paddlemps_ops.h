@@ -811,6 +811,9 @@
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
 
+/* The first elements of each sequence, as many as lengths says, the other way round; those behind them stay. */
+#define PMPS_OP_REVERSE_SEQUENCE 473u
+
 /* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
 #define PMPS_OP_PUT_ALONG_AXIS 480u
 

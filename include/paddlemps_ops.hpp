@@ -1490,6 +1490,11 @@ inline Tensor number_line(Place place, const std::vector<double>& values, pmps_d
   return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
 }
 
+/* The first elements of each sequence, as many as lengths says, the other way round; those behind them stay. */
+inline Tensor reverse_sequence(const Operand& x, const Operand& lengths, std::int64_t batch_axis = 1, std::int64_t time_axis = 0) {
+  return detail::Call(PMPS_OP_REVERSE_SEQUENCE).with(x).with(lengths).give("batch_axis", batch_axis).give("time_axis", time_axis).one();
+}
+
 /* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
 inline Tensor put_along_axis(const Operand& x, const Operand& indices, const Operand& values, std::int64_t axis = 0, std::string_view reduce = "assign", bool include_self = true) {
   return detail::Call(PMPS_OP_PUT_ALONG_AXIS).with(x).with(indices).with(values).give("axis", axis).give("reduce", reduce).give("include_self", include_self).one();

@@ -273,6 +273,7 @@ const (
 	IDInterpolate                             ID = 455
 	IDLocalResponseNorm                       ID = 456
 	IDNumberLine                              ID = 460
+	IDReverseSequence                         ID = 473
 	IDPutAlongAxis                            ID = 480
 	IDScatter                                 ID = 481
 	IDScatterNd                               ID = 482
@@ -741,6 +742,8 @@ const (
 	LocalResponseNormMoreBehind                      = 5
 	NumberLineValues                                 = 0
 	NumberLineDtype                                  = 1
+	ReverseSequenceBatchAxis                         = 0
+	ReverseSequenceTimeAxis                          = 1
 	PutAlongAxisAxis                                 = 0
 	PutAlongAxisReduce                               = 1
 	PutAlongAxisIncludeSelf                          = 2

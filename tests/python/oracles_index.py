@@ -83,6 +83,14 @@ def masked(x: Any, m: Any, v: Any) -> Any:
     return y
 
 
+def turned(x: Any, lengths: Any, batch: int = 1, time: int = 0) -> Any:
+    """Each sequence with its first elements the other way round."""
+    y = x.swapaxes(0, batch).copy()
+    for line, n in zip(y, lengths):
+        line[:n] = line[:n][::-1].copy()
+    return y.swapaxes(0, batch)
+
+
 def read_nd(x: Any, i: Any, batch: int = 0) -> Any:
     return np.stack([read_nd(a, b, batch - 1) for a, b in zip(x, i)]) if batch else x[tuple(np.moveaxis(i, -1, 0))]
 
@@ -155,6 +163,8 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "scatter/one": (put_slices, lambda: [floats(4, 3), places(4), floats(3)], [[], [False]], (1,)),
     "scatter_nd": (put_nd, lambda: [floats(3, 4, 2), places(3, 3, 2), floats(3, 2)], [[], *([how] for how in WAYS)], (1,), "", ("float64",)),
     "scatter_nd/elements": (put_nd, lambda: [floats(3, 4), places(3, 2, 3, 2), floats(2, 3)], [[], ["add"]], (1,), "", ("float64",)),
+    "reverse_sequence": (turned, lambda: [floats(5, 3, 2), rng.integers(0, 6, 3)], [[], [1, 0]], (1,)),
+    "reverse_sequence/rows": (turned, lambda: [floats(3, 5), rng.integers(0, 6, 3)], [[0, 1]], (1,)),
     "gather_nd": (read_nd, lambda: [floats(3, 4, 2), places(3, 3, 2, 2)], [[]], (1,)),
     "gather_nd/batches": (read_nd, lambda: [floats(3, 4, 2), places(2, 3, 4, 1)], [[0], [1], [2]], (1,)),
     "masked_fill": (lambda x, m, v: np.where(m, v, x), lambda: [floats(3, 4), rng.random((3, 4)) < 0.5, floats()], [[]], (1,)),

@@ -181,6 +181,20 @@ def test_adaptive_regions_are_refused(place: str) -> None:
         run(place, "RoiAlign", arrays)
 
 
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_norms_of_windows(place: str, p: int) -> None:
+    """Of all places, of windows that a row with a kernel has, and of windows with gaps."""
+    x = rng.standard_normal((2, 3, 5, 6)).astype("float32")
+    powers = np.abs(x.astype("float64")) ** p
+    got = run(place, "GlobalLpPool", [x], p=p)
+    np.testing.assert_allclose(got, powers.sum((2, 3), keepdims=True) ** (1 / p), rtol=2**-20)
+    windows = sliding_windows(powers, (3, 3), axis=(2, 3))
+    got = run(place, "LpPool", [x], p=p, kernel_shape=[3, 3])
+    np.testing.assert_allclose(got, windows.sum((4, 5)) ** (1 / p), rtol=2**-20)
+    got = run(place, "LpPool", [x], p=p, kernel_shape=[2, 2], dilations=[2, 2])
+    np.testing.assert_allclose(got, windows[..., ::2, ::2].sum((4, 5)) ** (1 / p), rtol=2**-20)
+
+
 @pytest.mark.parametrize("pads", [[0, 0, 2, 0], [0, 2, 0, 1], [2, 0, 1, 2], [1, 1, 1, 1]])
 def test_means_count_the_padding_on_either_side(place: str, pads: list[int]) -> None:
     x = rng.integers(-9, 10, (2, 3, 6, 5)).astype("float32")

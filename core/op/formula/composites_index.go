@@ -66,6 +66,16 @@ var indexFormulas = []composite{
 		formula: `scatter_nd(x, index, updates, reduce="assign") = put(x, updates, coordinates(index, x, 0), reduce, true)`,
 	},
 	{
+		// Each sequence reads through two index tensors: its own number, and its places in the other order.
+		id: 473, kind: op.Index, accepts: dtype.Movable, narrow: true, infer: op.Rules{likeFirst, reversedSequences, unchanged},
+		python: &op.Python{Internal: true}, onnx: "ReverseSequence-10",
+		formula: `reverse_sequence(x, lengths, batch_axis=1, time_axis=0) =
+			length = along(whole(lengths), x, batch_axis)
+			place = places(x, time_axis)
+			from = where(place < length, length - place - number(place, 1), place)
+			index(x, own_places(reshape(from, sizes(x, 0, 2)), time_axis))`,
+	},
+	{
 		id: 485, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
 		formula: `masked_fill(x, mask, value=number) = like(where(mask, value, x), x)`,
 	},

@@ -7,6 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Formulas that read and write through tensors of indices: the rows index, index_put and index_reduce want an index tensor for each of the
@@ -165,4 +166,16 @@ func message(e *evaluation, args []*quantity) *quantity {
 	default:
 		return e.refuse("message_op is '%s'; want one of 'add', 'sub', 'mul', 'div'", word)
 	}
+}
+
+// reversedSequences is the rule of reverse_sequence: one of the two first axes is that of sequences, the other that of their elements.
+func reversedSequences(c *op.Inference) error {
+	s, lengths, batch, time := &c.In[0].Shape, &c.In[1].Shape, c.Attr("batch_axis").I, c.Attr("time_axis").I
+	if s.Rank < 2 || min(batch, time) != 0 || max(batch, time) != 1 {
+		return status.Errorf(status.Invalid, "[%s] batch_axis is %d and time_axis %d for x of shape %s; want 0 and 1", c.Row.Name, batch, time, s)
+	}
+	if !c.In[1].DType.IsInt() || lengths.Rank != 1 || op.Differ(lengths.Dims[0], s.Dims[batch]) {
+		return status.Errorf(status.Invalid, "[%s] lengths is %s%s; want an integer for each of the sequences of x %s", c.Row.Name, c.In[1].DType, lengths, s)
+	}
+	return nil
 }

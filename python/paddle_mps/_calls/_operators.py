@@ -305,6 +305,7 @@ affine_grid = operator(454, "affine_grid", "theta", "out_shape:ints align_corner
 interpolate = operator(455, "interpolate", "x", "axes:ints sizes:ints scales:floats region:floats mode:string coordinates:string nearest:string cubic:float exclude_outside:bool antialias:bool extrapolation:float single:bool")
 local_response_norm = operator(456, "local_response_norm", "x", "size:int alpha:float beta:float k:float axis:int more_behind:bool")
 number_line = operator(460, "number_line", "", "values:floats dtype:dtype", PLACE)
+reverse_sequence = operator(473, "reverse_sequence", "x lengths", "batch_axis:int time_axis:int")
 put_along_axis = operator(480, "put_along_axis", "x indices values", "axis:int reduce:string include_self:bool")
 scatter = operator(481, "scatter", "x index updates", "overwrite:bool")
 scatter_nd = operator(482, "scatter_nd", "x index updates", "reduce:string")
