@@ -1,0 +1,36 @@
+"""paddle.nn.initializer: first values of parameters."""
+
+from .._layers._initializers import (
+    Assign,
+    Bilinear,
+    Constant,
+    Dirac,
+    Initializer,
+    KaimingNormal,
+    KaimingUniform,
+    Normal,
+    Orthogonal,
+    TruncatedNormal,
+    Uniform,
+    XavierNormal,
+    XavierUniform,
+    calculate_gain,
+    set_global_initializer,
+)
+
+__all__ = [
+    "Assign",
+    "Bilinear",
+    "Constant",
+    "Dirac",
+    "KaimingNormal",
+    "KaimingUniform",
+    "Normal",
+    "Orthogonal",
+    "TruncatedNormal",
+    "Uniform",
+    "XavierNormal",
+    "XavierUniform",
+    "calculate_gain",
+    "set_global_initializer",
+]
