@@ -5,6 +5,7 @@ from .._layers._activations import *  # noqa: F403
 from .._layers._clipping import *  # noqa: F403
 from .._layers._containers import *  # noqa: F403
 from .._layers._convolutions import *  # noqa: F403
+from .._layers._decoding import *  # noqa: F403
 from .._layers._dropouts import *  # noqa: F403
 from .._layers._layer import Layer
 from .._layers._losses import *  # noqa: F403
