@@ -934,4 +934,46 @@
 /* Where window_pool finds the first of the largest elements, counted within each image and channel. */
 #define PMPS_OP_WINDOW_POOL_PLACES 549u
 
+/* A step of gradient descent: x - learning_rate * grad. */
+#define PMPS_OP_SGD_STEP 580u
+
+/* A step of AdamW: as adam_step, with powers of both factors for this step and a decay apart from the gradient. With max_square_mean (AMSGrad) the largest mean of squares so far takes the place of square_mean; without it, that result is 0. */
+#define PMPS_OP_ADAMW_STEP 581u
+
+/* A step of Adamax: norm = max(beta2 * norm + epsilon, |grad|), out = x - learning_rate / (1 - beta1_power) * mean / norm. */
+#define PMPS_OP_ADAMAX_STEP 582u
+
+/* A step of Adadelta: out = x - learning_rate * change, change = sqrt((square_change + epsilon) / (square_mean + epsilon)) * grad, of means of the squares of gradients and changes. */
+#define PMPS_OP_ADADELTA_STEP 583u
+
+/* A step of RMSProp: velocity = momentum * velocity + learning_rate * grad / sqrt(square_mean + epsilon), out = x - velocity. With a mean of gradients its square is taken from square_mean (centered); without it, that result is 0. */
+#define PMPS_OP_RMSPROP_STEP 584u
+
+/* A step of LAMB: the change of adam_step and the decay of x, with the length of x, where both have one above 0. */
+#define PMPS_OP_LAMB_STEP 585u
+
+/* A step of NAdam, Adam with Nesterov's momentum. decay_power, beta2_power and momentum_product are 1 before the first step, and results for the next one. */
+#define PMPS_OP_NADAM_STEP 586u
+
+/* A step of rectified Adam, which divides by sqrt(square_mean) from when its variance is known. beta1_power and beta2_power are 1 before the first step and rho is 0; they are results for the next one. */
+#define PMPS_OP_RADAM_STEP 587u
+
+/* A step of Rprop: out = x - sign(grad) * learning_rate, with a rate for each element; where the gradient has changed its sign since previous, it counts as 0. */
+#define PMPS_OP_RPROP_STEP 588u
+
+/* A step of averaged gradient descent: gradient_sum = gradient_sum - oldest + grad, out = x - learning_rate / n * gradient_sum, of the last n gradients, of which grad takes the place of the oldest. */
+#define PMPS_OP_ASGD_STEP 589u
+
+/* A step of momentum with the rate learning_rate * lars_coeff * |x| / (|grad| + lars_weight_decay * |x| + epsilon), where both lengths are above 0. */
+#define PMPS_OP_LARS_MOMENTUM_STEP 590u
+
+/* x, shortened to a Euclidean norm of max_norm where it is longer. */
+#define PMPS_OP_CLIP_BY_NORM 591u
+
+/* x / scale, and whether an element of x is infinite or nan. */
+#define PMPS_OP_CHECK_FINITE_AND_UNSCALE 592u
+
+/* The scale of a loss after a step, which is bad where found_infinite holds, and the counts of good and bad steps since. */
+#define PMPS_OP_UPDATE_LOSS_SCALING 593u
+
 #endif /* PADDLEMPS_OPS_H */

@@ -1695,6 +1695,76 @@ inline Tensor window_pool_places(const Operand& x, Axes kernel_size = {}, Axes s
   return detail::Call(PMPS_OP_WINDOW_POOL_PLACES).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).one();
 }
 
+/* A step of gradient descent: x - learning_rate * grad. */
+inline Tensor sgd_step(const Operand& x, const Operand& grad, const Operand& learning_rate) {
+  return detail::Call(PMPS_OP_SGD_STEP).with(x).with(grad).with(learning_rate).one();
+}
+
+/* A step of AdamW: as adam_step, with powers of both factors for this step and a decay apart from the gradient. With max_square_mean (AMSGrad) the largest mean of squares so far takes the place of square_mean; without it, that result is 0. */
+inline std::vector<Tensor> adamw_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& beta1_power, const Operand& beta2_power, const Operand& max_square_mean = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, double weight_decay = 0.01, double lr_ratio = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAMW_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(beta1_power).with(beta2_power).with(max_square_mean).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("weight_decay", weight_decay).give("lr_ratio", lr_ratio).all(most);
+}
+
+/* A step of Adamax: norm = max(beta2 * norm + epsilon, |grad|), out = x - learning_rate / (1 - beta1_power) * mean / norm. */
+inline std::vector<Tensor> adamax_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& norm, const Operand& learning_rate, const Operand& beta1_power, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAMAX_STEP).with(x).with(grad).with(mean).with(norm).with(learning_rate).with(beta1_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).all(most);
+}
+
+/* A step of Adadelta: out = x - learning_rate * change, change = sqrt((square_change + epsilon) / (square_mean + epsilon)) * grad, of means of the squares of gradients and changes. */
+inline std::vector<Tensor> adadelta_step(const Operand& x, const Operand& grad, const Operand& square_mean, const Operand& square_change, const Operand& learning_rate, double epsilon = 1e-06, double rho = 0.95, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADADELTA_STEP).with(x).with(grad).with(square_mean).with(square_change).with(learning_rate).give("epsilon", epsilon).give("rho", rho).all(most);
+}
+
+/* A step of RMSProp: velocity = momentum * velocity + learning_rate * grad / sqrt(square_mean + epsilon), out = x - velocity. With a mean of gradients its square is taken from square_mean (centered); without it, that result is 0. */
+inline std::vector<Tensor> rmsprop_step(const Operand& x, const Operand& grad, const Operand& square_mean, const Operand& velocity, const Operand& learning_rate, const Operand& mean = {}, double rho = 0.95, double epsilon = 1e-06, double momentum = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RMSPROP_STEP).with(x).with(grad).with(square_mean).with(velocity).with(learning_rate).with(mean).give("rho", rho).give("epsilon", epsilon).give("momentum", momentum).all(most);
+}
+
+/* A step of LAMB: the change of adam_step and the decay of x, with the length of x, where both have one above 0. */
+inline std::vector<Tensor> lamb_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& beta1_power, const Operand& beta2_power, double lamb_weight_decay = 0.01, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-06, bool always_adapt = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LAMB_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(beta1_power).with(beta2_power).give("lamb_weight_decay", lamb_weight_decay).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("always_adapt", always_adapt).all(most);
+}
+
+/* A step of NAdam, Adam with Nesterov's momentum. decay_power, beta2_power and momentum_product are 1 before the first step, and results for the next one. */
+inline std::vector<Tensor> nadam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& decay_power, const Operand& beta2_power, const Operand& momentum_product, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, double momentum_decay = 0.004, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_NADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(decay_power).with(beta2_power).with(momentum_product).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("momentum_decay", momentum_decay).all(most);
+}
+
+/* A step of rectified Adam, which divides by sqrt(square_mean) from when its variance is known. beta1_power and beta2_power are 1 before the first step and rho is 0; they are results for the next one. */
+inline std::vector<Tensor> radam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& beta1_power, const Operand& beta2_power, const Operand& rho, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(beta1_power).with(beta2_power).with(rho).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).all(most);
+}
+
+/* A step of Rprop: out = x - sign(grad) * learning_rate, with a rate for each element; where the gradient has changed its sign since previous, it counts as 0. */
+inline std::vector<Tensor> rprop_step(const Operand& x, const Operand& grad, const Operand& previous, const Operand& learning_rate, double learning_rate_min = 1e-05, double learning_rate_max = 50, double eta_negative = 0.5, double eta_positive = 1.2, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RPROP_STEP).with(x).with(grad).with(previous).with(learning_rate).give("learning_rate_min", learning_rate_min).give("learning_rate_max", learning_rate_max).give("eta_negative", eta_negative).give("eta_positive", eta_positive).all(most);
+}
+
+/* A step of averaged gradient descent: gradient_sum = gradient_sum - oldest + grad, out = x - learning_rate / n * gradient_sum, of the last n gradients, of which grad takes the place of the oldest. */
+inline std::vector<Tensor> asgd_step(const Operand& x, const Operand& grad, const Operand& gradient_sum, const Operand& oldest, const Operand& learning_rate, const Operand& n, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ASGD_STEP).with(x).with(grad).with(gradient_sum).with(oldest).with(learning_rate).with(n).all(most);
+}
+
+/* A step of momentum with the rate learning_rate * lars_coeff * |x| / (|grad| + lars_weight_decay * |x| + epsilon), where both lengths are above 0. */
+inline std::vector<Tensor> lars_momentum_step(const Operand& x, const Operand& grad, const Operand& velocity, const Operand& learning_rate, double momentum = 0.9, double lars_coeff = 0.001, double lars_weight_decay = 0.0005, double epsilon = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LARS_MOMENTUM_STEP).with(x).with(grad).with(velocity).with(learning_rate).give("momentum", momentum).give("lars_coeff", lars_coeff).give("lars_weight_decay", lars_weight_decay).give("epsilon", epsilon).all(most);
+}
+
+/* x, shortened to a Euclidean norm of max_norm where it is longer. */
+inline Tensor clip_by_norm(const Operand& x, double max_norm = 1) {
+  return detail::Call(PMPS_OP_CLIP_BY_NORM).with(x).give("max_norm", max_norm).one();
+}
+
+/* x / scale, and whether an element of x is infinite or nan. */
+inline std::vector<Tensor> check_finite_and_unscale(const Operand& x, const Operand& scale, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_CHECK_FINITE_AND_UNSCALE).with(x).with(scale).all(most);
+}
+
+/* The scale of a loss after a step, which is bad where found_infinite holds, and the counts of good and bad steps since. */
+inline std::vector<Tensor> update_loss_scaling(const Operand& found_infinite, const Operand& loss_scaling, const Operand& good_steps, const Operand& bad_steps, std::int64_t incr_every_n_steps = 2000, std::int64_t decr_every_n_nan_or_inf = 1, double incr_ratio = 2, double decr_ratio = 0.5, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_UPDATE_LOSS_SCALING).with(found_infinite).with(loss_scaling).with(good_steps).with(bad_steps).give("incr_every_n_steps", incr_every_n_steps).give("decr_every_n_nan_or_inf", decr_every_n_nan_or_inf).give("incr_ratio", incr_ratio).give("decr_ratio", decr_ratio).all(most);
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

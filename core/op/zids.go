@@ -314,6 +314,20 @@ const (
 	IDRecurrent                    ID = 547
 	IDWindowPool                   ID = 548
 	IDWindowPoolPlaces             ID = 549
+	IDSgdStep                      ID = 580
+	IDAdamwStep                    ID = 581
+	IDAdamaxStep                   ID = 582
+	IDAdadeltaStep                 ID = 583
+	IDRmspropStep                  ID = 584
+	IDLambStep                     ID = 585
+	IDNadamStep                    ID = 586
+	IDRadamStep                    ID = 587
+	IDRpropStep                    ID = 588
+	IDAsgdStep                     ID = 589
+	IDLarsMomentumStep             ID = 590
+	IDClipByNorm                   ID = 591
+	IDCheckFiniteAndUnscale        ID = 592
+	IDUpdateLossScaling            ID = 593
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -812,4 +826,42 @@ const (
 	WindowPoolPlacesPadding               = 2
 	WindowPoolPlacesDilation              = 3
 	WindowPoolPlacesWindows               = 4
+	AdamwStepBeta1                        = 0
+	AdamwStepBeta2                        = 1
+	AdamwStepEpsilon                      = 2
+	AdamwStepWeightDecay                  = 3
+	AdamwStepLrRatio                      = 4
+	AdamaxStepBeta1                       = 0
+	AdamaxStepBeta2                       = 1
+	AdamaxStepEpsilon                     = 2
+	AdadeltaStepEpsilon                   = 0
+	AdadeltaStepRho                       = 1
+	RmspropStepRho                        = 0
+	RmspropStepEpsilon                    = 1
+	RmspropStepMomentum                   = 2
+	LambStepLambWeightDecay               = 0
+	LambStepBeta1                         = 1
+	LambStepBeta2                         = 2
+	LambStepEpsilon                       = 3
+	LambStepAlwaysAdapt                   = 4
+	NadamStepBeta1                        = 0
+	NadamStepBeta2                        = 1
+	NadamStepEpsilon                      = 2
+	NadamStepMomentumDecay                = 3
+	RadamStepBeta1                        = 0
+	RadamStepBeta2                        = 1
+	RadamStepEpsilon                      = 2
+	RpropStepLearningRateMin              = 0
+	RpropStepLearningRateMax              = 1
+	RpropStepEtaNegative                  = 2
+	RpropStepEtaPositive                  = 3
+	LarsMomentumStepMomentum              = 0
+	LarsMomentumStepLarsCoeff             = 1
+	LarsMomentumStepLarsWeightDecay       = 2
+	LarsMomentumStepEpsilon               = 3
+	ClipByNormMaxNorm                     = 0
+	UpdateLossScalingIncrEveryNSteps      = 0
+	UpdateLossScalingDecrEveryNNanOrInf   = 1
+	UpdateLossScalingIncrRatio            = 2
+	UpdateLossScalingDecrRatio            = 3
 )

@@ -31,15 +31,15 @@ import (
 // is known.
 type composite struct {
 	id       op.ID
-	formula  string    // see formula.go
-	gradient string    // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
-	kind     op.Kind   // 0: Unary
-	domain   op.Domain // of the values that tests give all operands
-	accepts  dtype.Set // 0: Floats
-	asFirst  bool      // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
-	narrow   bool      // halves are not computed in float32: the formula moves elements, or is a product, which adds up in float32 itself
-	infer    op.Rules  // nil: of the calls
-	python   *op.Python
+	formula  string     // see formula.go
+	gradient string     // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
+	kind     op.Kind    // 0: Unary
+	domain   op.Domain  // of the values that tests give all operands
+	accepts  dtype.Set  // 0: Floats
+	asFirst  bool       // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
+	narrow   bool       // halves are not computed in float32: the formula moves elements, or is a product, which adds up in float32 itself
+	infer    op.Rules   // nil: of the calls
+	python   *op.Python // nil: not public there
 	onnx     string
 
 	tolerance *op.Tolerance
@@ -72,6 +72,9 @@ func (k *composite) row() op.Row {
 	f.asFirst, f.narrow = k.asFirst, k.narrow
 	if k.accepts == 0 {
 		k.accepts = dtype.Floats
+	}
+	if k.python == nil {
+		k.python = &op.Python{Internal: true}
 	}
 	if k.gradient != "" {
 		f.gradient = f.slope(k.gradient)

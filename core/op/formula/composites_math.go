@@ -135,11 +135,11 @@ var mathFormulas = []composite{
 			sum(is_float(x) ? where(isnan(x), number(x, 0), x) : x, axis, dtype, keepdim)`,
 	},
 	{
-		id: 543, kind: op.Composed, accepts: dtype.All, asFirst: true, infer: op.Rules{likeFirst, unchanged}, python: &op.Python{Internal: true}, onnx: "Shrink-9",
+		id: 543, kind: op.Composed, accepts: dtype.All, asFirst: true, infer: op.Rules{likeFirst, unchanged}, onnx: "Shrink-9",
 		formula: `shrink(x, threshold=0.5, bias=0.0) = where(x < -threshold, x + bias, where(x > threshold, x - bias, 0))`,
 	},
 	{
-		id: 544, kind: op.Composed, infer: op.Rules{likeFirst, unchanged}, narrow: true, python: &op.Python{Internal: true}, onnx: "Hardmax-13",
+		id: 544, kind: op.Composed, infer: op.Rules{likeFirst, unchanged}, narrow: true, onnx: "Hardmax-13",
 		formula: `hardmax(x, axis=-1) = like(places(x, axis) == argmax(x, axis=axis, keepdim=true), x)`,
 	},
 	{
@@ -180,7 +180,7 @@ var mathFormulas = []composite{
 	},
 	{
 		// Halves are rounded to the even integer; a sum with a zero point of 16 bits may be none of a half.
-		id: 545, kind: op.Composed, narrow: true, python: &op.Python{Internal: true},
+		id: 545, kind: op.Composed, narrow: true,
 		formula: `quantize_linear(x, scale, zero?, low=0.0, high=255.0, dtype=dtype) =
 			steps = wide(round(x / scale))
 			kept = clip(given(zero) ? steps + like(zero, steps) : steps, low, high)
@@ -188,7 +188,7 @@ var mathFormulas = []composite{
 	},
 	{
 		// Of zeros alone the scale is 1, as in onnxruntime: nothing can be divided by 0.
-		id: 546, kind: op.Composed, narrow: true, python: &op.Python{Internal: true}, onnx: "DynamicQuantizeLinear-11",
+		id: 546, kind: op.Composed, narrow: true, onnx: "DynamicQuantizeLinear-11",
 		formula: `dynamic_quantize_linear(x) -> out, scale, zero =
 			low = numel(x) == 0 ? number(x, 0.0) : minimum(min(x), 0)
 			high = numel(x) == 0 ? number(x, 0.0) : maximum(max(x), 0)

@@ -163,11 +163,11 @@ var productFormulas = []composite{
 	},
 	{
 		// Numbers are pairs of a real and an imaginary part on the last axis, or real parts alone.
-		id: 536, kind: op.Composed, infer: op.Rules{rows.FloatOnly, transformedAxis}, python: &op.Python{Internal: true}, onnx: "DFT-20",
+		id: 536, kind: op.Composed, infer: op.Rules{rows.FloatOnly, transformedAxis}, onnx: "DFT-20",
 		formula: `dft(x, length=0, axis=-2, inverse=false, onesided=false) = spectrum(x, length, axis, inverse, onesided)`,
 	},
 	{
-		id: 537, kind: op.Composed, asFirst: true, infer: op.Rules{rows.Same, framedSignal}, python: &op.Python{Internal: true},
+		id: 537, kind: op.Composed, asFirst: true, infer: op.Rules{rows.Same, framedSignal},
 		formula: `stft(x, window?, frame_length=1, frame_step=1, onesided=true) =
 			parts = frames(x, frame_length, frame_step)
 			dft(given(window) ? parts * along(window, parts, 2) : parts, frame_length, 2, false, onesided)`,
