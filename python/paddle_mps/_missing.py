@@ -271,7 +271,7 @@ for _name, _absent in absent.items():
 
 
 class Finder:
-    """The last finder of imports: raises for `import paddle_mps.optimizer` and `from paddle_mps import grad`."""
+    """The last finder of imports: raises for `import paddle_mps.distributed` and `from paddle_mps import grad`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

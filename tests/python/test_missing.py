@@ -84,7 +84,7 @@ def test_rules_name_names_of_paddle_and_each_once() -> None:
     ("source", "text"),
     [
         ("paddle.nn.Layer", r"\[paddle.nn\] Layer is planned \(tier 3, training\): until then"),
-        ("paddle.optimizer", r"\[paddle\] optimizer is planned \(tier 3"),
+        ("paddle.amp", r"\[paddle\] amp is planned \(tier 3"),
         ("paddle.distributed", r"\[paddle\] distributed is planned \(tier 3"),
         ("paddle.device.cuda.Stream", r"\[paddle.device.cuda\] Stream is named otherwise here: use paddle.mps"),
         ("paddle.ones([1]).top_p_sampling", r"\[paddle.Tensor\] top_p_sampling is planned \(tier 2"),
@@ -101,8 +101,8 @@ def test_messages(source: str, text: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "import paddle_mps.optimizer",
-        "import paddle_mps.optimizer.lr",
+        "import paddle_mps.vision",
+        "import paddle_mps.vision.ops",
         "from paddle_mps.io import Dataset",
         "from paddle_mps import DataParallel",
         "from paddle_mps.nn import Layer",
