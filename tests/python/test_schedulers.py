@@ -20,7 +20,7 @@ from paddle_mps import metric, regularizer
 from paddle_mps.optimizer import lr
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "peers"))
-from stateful import SCHEDULERS, difference, errors, expressions, of_schedulers, read, scope_of, walk
+from stateful import LIBM, SCHEDULERS, difference, errors, expressions, near, of_schedulers, read, scope_of, walk
 
 RECORDED = read()
 SCOPE = scope_of(paddle, lr, metric, regularizer)
@@ -38,6 +38,20 @@ def test_every_class_is_recorded_with_several_arguments() -> None:
     for name in lr.__all__:
         count = sum(f"lr.{name}(" in source for source, _ in ROWS if source not in refused)
         assert count >= 6 or name == "LRScheduler", name
+
+
+def test_last_digits_count_where_libm_has_those_of_the_recording() -> None:
+    source = "walk(lr.NoamDecay(64, 20))"
+    other = {**RECORDED, source: [x * (1 + 1e-15) for x in RECORDED[source]]}
+    if difference(LIBM, None, RECORDED, SCOPE) == "":
+        assert difference(source, None, other, SCOPE).startswith("got [0.0, ")
+    assert difference(source, None, {**other, LIBM: []}, SCOPE) == ""
+    assert difference(source, None, {**RECORDED, source: [x * (1 + 1e-8) for x in RECORDED[source]], LIBM: []}, SCOPE)
+    assert (
+        near({"a": [1.0, "nan"]}, {"a": [1.0 + 1e-12, "nan"]})
+        and not near([1.0], [1.0, 1.0])
+        and not near({"a": 1}, {"b": 1})
+    )
 
 
 @pytest.mark.parametrize("source", errors(of_schedulers(), RECORDED))
