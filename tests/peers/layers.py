@@ -306,7 +306,8 @@ def flat(value: Any) -> list[Any]:
 def listed(x: Any) -> list[Any]:
     """A tensor as its shape and its elements."""
     a = np.asarray(x.numpy(), np.float64)
-    return [list(a.shape), [float(f"{v:.9g}") for v in a.ravel()]]
+    digits = 15 if "64" in str(x.dtype) else 9
+    return [list(a.shape), [float(f"{v:.{digits}g}") for v in a.ravel()]]
 
 
 def fill(paddle: Any, layer: Any) -> None:

@@ -41,6 +41,7 @@ class Optimizer:
     """
 
     _kept: tuple[str, ...] = ()  # what is kept of each parameter, in the order of `state_dict`
+    _rescale_grad = 1.0  # the factor of gradients, before decay
     _wide = True  # whether parameters of halves may be kept in float32 besides, with multi_precision
 
     def __init__(
@@ -212,6 +213,8 @@ class Optimizer:
         target = self._master(p) if self._widens(p) else p
         kind = meta(target).dtype
         gradient = gradient if gradient.dtype is kind else _operators.cast(gradient, kind)
+        if self._rescale_grad != 1:
+            gradient = gradient * self._rescale_grad
         gradient = decayed(target, gradient, getattr(p, "regularizer", None) or group["decay"])
         self._update(p, target, gradient, self._rate(p, kind), group["options"])
         if target is not p:

@@ -90,10 +90,9 @@ class Momentum(Optimizer):
 
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         velocity = self._state("velocity", p)
-        scaled = gradient if self._rescale_grad == 1 else gradient * self._rescale_grad
         store(
             [target, velocity],
-            _operators.momentum_step(target, scaled, velocity, rate, None, self._momentum, 1.0, self._use_nesterov, 0.0),
+            _operators.momentum_step(target, gradient, velocity, rate, None, self._momentum, 1.0, self._use_nesterov, 0.0),
         )
 
 
