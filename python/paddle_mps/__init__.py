@@ -192,6 +192,7 @@ from ._matrices._products import *  # noqa: F403
 from ._matrices._statistics import *  # noqa: F403
 from ._randomness import _distributions
 from ._randomness._distributions import *  # noqa: F403
+from ._layers._parameter import LazyGuard, ParamAttr, create_parameter
 from ._randomness._sampling import (
     normal,
     normal_,
@@ -219,8 +220,10 @@ __all__ = [
     "DeviceError",
     "Event",
     "IntegerDivisionError",
+    "LazyGuard",
     "MPSPlace",
     "OutOfMemoryError",
+    "ParamAttr",
     "Place",
     "ShaderError",
     "Size",
@@ -258,6 +261,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "create_parameter",
     "cuda",
     "device",
     "device_guard",
