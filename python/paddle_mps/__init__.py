@@ -147,6 +147,7 @@ from ._indices._diagonals import *  # noqa: F403
 from ._indices._scatter import *  # noqa: F403
 from ._indices._sorting import *  # noqa: F403
 from ._install import install
+from ._layers._parameter import LazyGuard, ParamAttr, create_parameter
 from ._maths import (
     _complex_gradients,  # noqa: F401  # it registers itself
     _elementwise,
@@ -192,7 +193,6 @@ from ._matrices._products import *  # noqa: F403
 from ._matrices._statistics import *  # noqa: F403
 from ._randomness import _distributions
 from ._randomness._distributions import *  # noqa: F403
-from ._layers._parameter import LazyGuard, ParamAttr, create_parameter
 from ._randomness._sampling import (
     normal,
     normal_,

@@ -749,7 +749,7 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
         ValueError: there are no specifications.
         UnsupportedError: the function changes tensors in place, or makes other calls for other sizes where sizes are open.
     """
-    function = to_static(layer)
+    function = whole(layer)
     specs = input_spec if input_spec is not None else function._input_spec
     if specs is None:
         raise ValueError("[save] got no input_spec; want a tensor or an InputSpec for each argument")
@@ -762,6 +762,14 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
         raise TypeError("[save] the function returns an argument or a tensor that it has not made; want a copy of it")
     os.makedirs(os.path.dirname(os.fspath(path)) or ".", exist_ok=True)
     entry.program.save(os.fspath(path) + SUFFIX)
+
+
+def whole(layer: Callable[..., Any]) -> StaticFunction:
+    """The function that a call of a layer is, hooks and all, in the mode that it is in; or a function as one of to_static."""
+    if not isinstance(layer, Layer):
+        return to_static(layer)
+    given = layer.forward._static._input_spec if isinstance(layer.forward, LayerFunction) else None
+    return StaticFunction(lambda *inputs: layer(*inputs), given, False, True)
 
 
 def traced(function: StaticFunction, specs: Sequence[Any]) -> Entry:

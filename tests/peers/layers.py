@@ -268,7 +268,8 @@ def drawn(name: str, shape: list[int]) -> np.ndarray[Any, Any]:
 
 def shares(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Numbers above 0 that add up to 1 along the last axis."""
-    return np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+    found: np.ndarray[Any, Any] = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+    return found
 
 
 def operand(paddle: Any, text: str, number: int) -> Any:
@@ -290,7 +291,12 @@ def operand(paddle: Any, text: str, number: int) -> Any:
         return paddle.to_tensor(found)
     word, _, rest = text.rpartition(" ")
     x = drawn(f"input {number}", [int(n) for n in rest.split(",")])
-    x = {"": lambda: x, "unit": lambda: 1 / (1 + np.exp(-x)), "sign": lambda: np.where(x < 0, -1, 1), "shares": lambda: shares(x)}[word]()
+    x = {
+        "": lambda: x,
+        "unit": lambda: 1 / (1 + np.exp(-x)),
+        "sign": lambda: np.where(x < 0, -1, 1),
+        "shares": lambda: shares(x),
+    }[word]()
     made = paddle.to_tensor(x.astype(np.float32))
     made.stop_gradient = word in ("unit", "sign", "shares") and number > 0
     return made
@@ -330,7 +336,12 @@ def answer(paddle: Any, case: str) -> dict[str, Any]:
         layer = eval(text, {"nn": paddle.nn})
     found: dict[str, Any] = {"repr": repr(layer)}
     found["state"] = [
-        [path, list(x.shape), x.name if type(x).__name__ in ("EagerParamBase", "Parameter") else "", bool(x.stop_gradient)]
+        [
+            path,
+            list(x.shape),
+            x.name if type(x).__name__ in ("EagerParamBase", "Parameter") else "",
+            bool(x.stop_gradient),
+        ]
         for path, x in layer.state_dict().items()
     ]
     found["parameters"] = [path for path, _ in layer.named_parameters()]
@@ -343,7 +354,9 @@ def answer(paddle: Any, case: str) -> dict[str, Any]:
         results = [y for y in flat(layer(*inputs)) if hasattr(y, "numpy")]
         found[mode] = [listed(y) for y in results]
         floats = [y for y in results if "float" in str(y.dtype) and not y.stop_gradient]
-        if not floats or (mode == "eval" and hasattr(layer, "num_directions")):  # of which Paddle has no gradients in evaluation
+        if not floats or (
+            mode == "eval" and hasattr(layer, "num_directions")
+        ):  # of which Paddle has no gradients in evaluation
             continue
         loss = sum((y * paddle.to_tensor(drawn(f"weights {i}", list(y.shape)))).sum() for i, y in enumerate(floats))
         loss.backward()
@@ -351,7 +364,9 @@ def answer(paddle: Any, case: str) -> dict[str, Any]:
         found[f"{mode} gradients"] = [listed(x.grad) for x in leaves if not x.stop_gradient and x.grad is not None]
         for x in leaves:
             x.clear_gradient()
-        found[f"{mode} after"] = [listed(x) for path, x in layer.state_dict().items() if path.rpartition(".")[2] in ("_mean", "_variance")]
+        found[f"{mode} after"] = [
+            listed(x) for path, x in layer.state_dict().items() if path.rpartition(".")[2] in ("_mean", "_variance")
+        ]
     return found
 
 

@@ -82,7 +82,9 @@ def build(paddle: Any, case: str, layer: Any) -> Any:
 
 
 def loss_of(paddle: Any, layer: Any, i: int) -> Any:
-    x, y = (paddle.to_tensor(drawn(f"{n} {i}", [4, size])).astype(layer.weight.dtype) for n, size in (("x", 3), ("y", 2)))
+    x, y = (
+        paddle.to_tensor(drawn(f"{n} {i}", [4, size])).astype(layer.weight.dtype) for n, size in (("x", 3), ("y", 2))
+    )
     return ((layer(x) - y) ** 2).mean()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._core import _dtype
-from ..nn import functional as F
+from .._functional import _all as F
 from ._function import FunctionLayer
 from ._initializers import Constant
 from ._layer import Layer
@@ -194,7 +194,12 @@ class SELU(_Activation):
 
     function = staticmethod(F.selu)
 
-    def __init__(self, scale: float = 1.0507009873554804934193349852946, alpha: float = 1.6732632423543772848170429916717, name: str | None = None) -> None:
+    def __init__(
+        self,
+        scale: float = 1.0507009873554804934193349852946,
+        alpha: float = 1.6732632423543772848170429916717,
+        name: str | None = None,
+    ) -> None:
         self._keep(name, scale=scale, alpha=alpha)
 
     def extra_repr(self) -> str:
@@ -292,6 +297,7 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
+    "SELU",
     "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
@@ -305,7 +311,6 @@ __all__ = [
     "RReLU",
     "ReLU",
     "ReLU6",
-    "SELU",
     "SiLU",
     "Sigmoid",
     "Silu",

@@ -62,7 +62,9 @@ class ClipGradByNorm(ClipGradBase):
     def _each(self, gradient: Tensor) -> Tensor:
         length = _length([gradient])
         limit = _number(self.clip_norm, length)
-        return gradient * _operators.cast(limit / _operators.maximum(length, limit), gradient.dtype)
+        factor: Tensor = limit / _operators.maximum(length, limit)
+        clipped: Tensor = gradient * _operators.cast(factor, gradient.dtype)
+        return clipped
 
     def __str__(self) -> str:
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"

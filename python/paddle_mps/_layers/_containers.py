@@ -33,7 +33,7 @@ class Sequential(Layer):
     def __init__(self, *layers: Layer | tuple[str, Layer] | list[Any]) -> None:
         super().__init__()
         if layers and isinstance(layers[0], (list, tuple)):
-            for name, layer in layers:  # type: ignore[misc]
+            for name, layer in pairs("Sequential", layers):
                 self.add_sublayer(str(name), layer)
         else:
             self.extend(layers)  # type: ignore[arg-type]

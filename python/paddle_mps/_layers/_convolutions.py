@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._core import _dtype
-from ..nn import functional as F
+from .._functional import _all as F
 from ._initializers import Normal
 from ._layer import Layer
 
 if TYPE_CHECKING:
-    from .._core._typing import DTypeLike, PlaceLike
+    from .._core._dtype import DTypeLike
+    from .._core._typing import PlaceLike
     from .._tensor import Tensor
     from ._parameter import ParamAttrLike
 
@@ -63,7 +64,9 @@ class _Convolution(Layer):
         if padding_mode in PADDED and not isinstance(padding, int):
             raise TypeError(f"[{name}] padding is {padding!r}; want an integer with padding_mode {padding_mode!r}")
         if groups < 1 or in_channels % groups or out_channels % groups:
-            raise ValueError(f"[{name}] in_channels is {in_channels} and out_channels {out_channels}; want multiples of groups, {groups}")
+            raise ValueError(
+                f"[{name}] in_channels is {in_channels} and out_channels {out_channels}; want multiples of groups, {groups}"
+            )
         if weight_attr is False:
             raise AssertionError(f"[{name}] weight_attr is False; want a ParamAttr or None")
         self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups

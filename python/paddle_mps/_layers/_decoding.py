@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ from .._arrays._array import stack
 from .._arrays._creation import full, to_tensor, zeros
 from .._calls import _operators
 from .._core import _dtype
+from .._functional import _all as F
 from .._indices._sorting import topk
-from ..nn import functional as F
 
 if TYPE_CHECKING:
     from .._tensor import Tensor
@@ -78,9 +79,6 @@ class BeamSearchDecoder(Decoder):
         embedding_fn: makes inputs of words; by default words are inputs.
         output_fn: makes scores of words of the cell's outputs.
     """
-
-    OutputWrapper = OutputWrapper
-    StateWrapper = StateWrapper
 
     def __init__(
         self,
@@ -166,6 +164,11 @@ class BeamSearchDecoder(Decoder):
         return True
 
 
+# As programs find them.
+BeamSearchDecoder.OutputWrapper = OutputWrapper  # type: ignore[attr-defined]
+BeamSearchDecoder.StateWrapper = StateWrapper  # type: ignore[attr-defined]
+
+
 def _batch_first(x: Any) -> Any:
     return x.transpose([1, 0, *range(2, x.ndim)])
 
@@ -215,10 +218,8 @@ def dynamic_decode(
         if max_step_num is not None and step > max_step_num:
             break
     results = mapped(lambda *parts: stack(list(parts), axis=0), *made)
-    try:
+    with contextlib.suppress(NotImplementedError):
         results, states = decoder.finalize(results, states, lengths)
-    except NotImplementedError:
-        pass
     if not output_time_major:
         results = mapped(_batch_first, results)
     return (results, states, lengths) if return_length else (results, states)

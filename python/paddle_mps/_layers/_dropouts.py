@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..nn import functional as F
+from .._functional import _all as F
 from ._function import FunctionLayer
 
 if TYPE_CHECKING:
@@ -30,11 +30,19 @@ class Dropout(_Dropout):
     """See `paddle.nn.functional.dropout`."""
 
     function = staticmethod(F.dropout)
+
     def extra_repr(self) -> str:
         name = f", name={self.name}" if self.name else ""
         return f"p={self.p}, axis={self.axis}, mode={self.mode}{name}, inplace={self.inplace}"
 
-    def __init__(self, p: float = 0.5, inplace: bool = False, axis: int | Sequence[int] | None = None, mode: str = "upscale_in_train", name: str | None = None) -> None:
+    def __init__(
+        self,
+        p: float = 0.5,
+        inplace: bool = False,
+        axis: int | Sequence[int] | None = None,
+        mode: str = "upscale_in_train",
+        name: str | None = None,
+    ) -> None:
         self._keep(name, p=p, inplace=inplace, axis=axis, mode=mode)
 
 

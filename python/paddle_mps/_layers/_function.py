@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, ClassVar
 
 from ._layer import Layer
 
@@ -15,7 +15,7 @@ class FunctionLayer(Layer):
 
     function: Callable[..., Any]
     _prefix = ""  # of the attributes that keep the arguments
-    _renamed: dict[str, str] = {}  # arguments whose attribute has another name
+    _renamed: ClassVar[dict[str, str]] = {}  # arguments whose attribute has another name
     _shown: tuple[str, ...] | None = None  # arguments in repr; None for all
     _says_name = True  # whether repr says the name
 

@@ -102,7 +102,9 @@ class TruncatedNormal(Initializer):
         """The inverse of the distribution function, of numbers that are evenly distributed between those of a and b."""
         low, high = (math.erf((end - self.mean) / self.std / math.sqrt(2)) for end in (self.a, self.b))
         if low == high:
-            raise ValueError(f"[TruncatedNormal] [{self.a}, {self.b}] is too far from the mean {self.mean}; want a range near it")
+            raise ValueError(
+                f"[TruncatedNormal] [{self.a}, {self.b}] is too far from the mean {self.mean}; want a range near it"
+            )
         found = _operators.erfinv(uniforms(shape, low, high, _dtype.float32, place))
         scaled = found * (self.std * math.sqrt(2)) + self.mean
         return _operators.cast(_operators.clip(scaled, self.a, self.b), dtype)
@@ -203,7 +205,9 @@ class Assign(Initializer):
         if not isinstance(value, Tensor):
             value = from_array(np.asarray(value).astype(np.float64, copy=False).astype(np.float32), place)
         if tuple(value.shape) != tuple(shape):
-            raise ValueError(f"[Assign] the value has shape {list(value.shape)}; want {list(shape)}, that of the parameter")
+            raise ValueError(
+                f"[Assign] the value has shape {list(value.shape)}; want {list(shape)}, that of the parameter"
+            )
         made: Tensor = value.to(place).astype(dtype)
         return made
 
@@ -262,7 +266,9 @@ class Bilinear(Initializer):
 
     def values(self, shape: tuple[int, ...], dtype: DType, place: Place) -> Tensor:
         if len(shape) != 4 or shape[2] != shape[3]:
-            raise ValueError(f"[Bilinear] the parameter has shape {list(shape)}; want 4 axes, of which the last two are equal")
+            raise ValueError(
+                f"[Bilinear] the parameter has shape {list(shape)}; want 4 axes, of which the last two are equal"
+            )
         size = shape[3]
         half = math.ceil(size / 2)
         center = (2 * half - 1 - half % 2) / (2 * half)
@@ -291,7 +297,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in _GAINS:
-        raise ValueError(f"[calculate_gain] nonlinearity is {nonlinearity!r}; want leaky_relu or one of {', '.join(_GAINS)}")
+        raise ValueError(
+            f"[calculate_gain] nonlinearity is {nonlinearity!r}; want leaky_relu or one of {', '.join(_GAINS)}"
+        )
     return _GAINS[nonlinearity]
 
 

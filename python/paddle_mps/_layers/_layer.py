@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
+from .._arrays._creation import empty, to_tensor
 from .._calls._grad import no_grad
 from .._core import _dtype, _place
-from .._core._objects import replace
+from .._core._objects import from_array, replace
 from .._tensor import Tensor
 from . import _parameter
 from ._names import generate, snake_case
@@ -20,7 +21,8 @@ from ._parameter import Parameter
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from .._core._typing import DTypeLike, PlaceLike, ShapeLike
+    from .._core._dtype import DTypeLike
+    from .._core._typing import PlaceLike, ShapeLike
     from ._initializers import Initializer
     from ._parameter import ParamAttrLike
 
@@ -122,7 +124,9 @@ class Layer:
                 inputs, kwargs = _changed_inputs(before, self, inputs, kwargs)
             result = self.forward(*inputs, **kwargs)
             for done, after in enumerate(list(self._forward_post_hooks.values()), 1):  # noqa: B007 # for those left
-                changed = after.hook(self, inputs, kwargs, result) if after.with_kwargs else after.hook(self, inputs, result)
+                changed = (
+                    after.hook(self, inputs, kwargs, result) if after.with_kwargs else after.hook(self, inputs, result)
+                )
                 result = result if changed is None else changed
         except BaseException:
             for after in list(self._forward_post_hooks.values())[done:]:
@@ -135,7 +139,9 @@ class Layer:
         """Layers have no backward of their own: gradients follow from `forward`."""
         raise ValueError("[backward] layers have none; want loss.backward()")
 
-    def register_forward_pre_hook(self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False) -> HookRemoveHelper:
+    def register_forward_pre_hook(
+        self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookRemoveHelper:
         """Calls `hook(layer, inputs)` before `forward`. What it returns, if not None, replaces the inputs.
 
         Args:
@@ -164,26 +170,31 @@ class Layer:
         owned = self.__dict__
         if "_parameters" not in owned:
             if isinstance(value, (Tensor, Layer)):
-                raise ValueError(f"[{type(self).__name__}] {name} is assigned too early; want super().__init__() before it")
+                raise ValueError(
+                    f"[{type(self).__name__}] {name} is assigned too early; want super().__init__() before it"
+                )
             object.__setattr__(self, name, value)
             return
         if isinstance(value, Parameter):
             self._give_up(name, keep="_parameters")
             self._parameters[name] = value
-        elif isinstance(value, Layer):
+        elif isinstance(value, Layer) and name not in self._parameters:
             self._give_up(name, keep="_sub_layers")
             self._sub_layers[name] = value
         elif name in self._parameters:
-            self._parameters[name] = self._nothing(name, value, "Parameter")
+            self._want_nothing(name, value, "Parameter")
+            self._parameters[name] = None
         elif name in self._sub_layers:
-            self._sub_layers[name] = self._nothing(name, value, "Layer")
+            self._want_nothing(name, value, "Layer")
+            self._sub_layers[name] = None
         elif isinstance(value, Tensor) and not isinstance(getattr(type(self), name, None), property):
             if name not in self._buffers:
                 self._give_up(name)
                 self._non_persistable_buffer_names_set.add(name)
             self._buffers[name] = value
         elif name in self._buffers:
-            self._buffers[name] = self._nothing(name, value, "Tensor")
+            self._want_nothing(name, value, "Tensor")
+            self._buffers[name] = None
         else:
             object.__setattr__(self, name, value)
 
@@ -195,8 +206,8 @@ class Layer:
                 self.__dict__[group].pop(name, None)
         self._non_persistable_buffer_names_set.discard(name)
 
-    def _nothing(self, name: str, value: Any, wanted: str) -> None:
-        """None, the only other value that an attribute for parameters, layers or buffers takes."""
+    def _want_nothing(self, name: str, value: Any, wanted: str) -> None:
+        """None is the only other value that an attribute for parameters, layers or buffers takes."""
         if value is not None:
             raise TypeError(f"[{type(self).__name__}] {name} is assigned {type(value).__name__}; want {wanted} or None")
 
@@ -253,8 +264,6 @@ class Layer:
         self, name: str | None = None, persistable: bool | None = None, dtype: DTypeLike | None = None
     ) -> Tensor:
         """An empty tensor of the layer's dtype, for a program to fill and to register."""
-        from .._arrays._creation import empty
-
         made: Tensor = empty([0], self._dtype if dtype is None else dtype)
         made.name = name or generate(f"{self._full_name}._generated_var")
         made.persistable = bool(persistable)
@@ -375,7 +384,9 @@ class Layer:
     ) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
         layers: Iterable[tuple[str, Layer]] = (
-            self.named_sublayers(prefix, True, remove_duplicate=remove_duplicate) if include_sublayers else [(prefix, self)]
+            self.named_sublayers(prefix, True, remove_duplicate=remove_duplicate)
+            if include_sublayers
+            else [(prefix, self)]
         )
         for path, layer in layers:
             for name, found in layer.__dict__[group].items():
@@ -569,7 +580,9 @@ class Layer:
         """Calls `hook(state)` when `state_dict` has been made. What it returns, if not None, replaces it."""
         return _RegisteredHook(hook).register(self._state_dict_hooks)
 
-    def set_state_dict(self, state_dict: Mapping[str, Any], use_structured_name: bool = True) -> tuple[list[str], list[str]]:
+    def set_state_dict(
+        self, state_dict: Mapping[str, Any], use_structured_name: bool = True
+    ) -> tuple[list[str], list[str]]:
         """Writes values into parameters and persistable buffers.
 
         Values are tensors or arrays of the same shapes; other dtypes are cast. One of another shape is left out with a warning.
@@ -611,7 +624,9 @@ class Layer:
 
     set_dict = load_dict = set_state_dict
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> tuple[list[str], list[str]]:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> tuple[list[str], list[str]]:
         """`set_state_dict`, which raises if keys are missing or unexpected and `strict` is True.
 
         Args:
@@ -622,7 +637,9 @@ class Layer:
         """
         missing, unexpected = self.set_state_dict(state_dict)
         if strict and (missing or unexpected):
-            raise RuntimeError(f"[load_state_dict] missing keys are {missing}, unexpected ones {unexpected}; want none of either")
+            raise RuntimeError(
+                f"[load_state_dict] missing keys are {missing}, unexpected ones {unexpected}; want none of either"
+            )
         return missing, unexpected
 
     # ---- Places and dtypes
@@ -722,7 +739,9 @@ def _changed_inputs(
     if hook.with_kwargs:
         changed = hook.hook(layer, inputs, kwargs)
         if changed is not None and not (isinstance(changed, tuple) and len(changed) == 2):
-            raise RuntimeError(f"[register_forward_pre_hook] the hook returned {type(changed).__name__}; want (inputs, kwargs) or None")
+            raise RuntimeError(
+                f"[register_forward_pre_hook] the hook returned {type(changed).__name__}; want (inputs, kwargs) or None"
+            )
         return (inputs, kwargs) if changed is None else changed
     changed = hook.hook(layer, inputs)
     if changed is None:
@@ -734,12 +753,8 @@ def _write(target: Tensor, value: Any) -> None:
     """Writes the elements of a tensor or an array of the same shape, cast if need be; keeps the history of gradients out."""
     source = value if isinstance(value, Tensor) else np.asarray(value)
     if isinstance(source, np.ndarray) and source.dtype == np.uint16 and target.dtype is _dtype.bfloat16:
-        from .._core._objects import from_array
-
         source = from_array(source, target.place)
     elif isinstance(source, np.ndarray):
-        from .._arrays._creation import to_tensor
-
         source = to_tensor(source, place="cpu")
     target.set_value(source.to(target.place).astype(target.dtype))
 

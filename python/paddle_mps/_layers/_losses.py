@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable
 
-from ..nn import functional as F
+from .._functional import _all as F
 from ._function import FunctionLayer
 
 if TYPE_CHECKING:
@@ -31,7 +31,13 @@ class BCEWithLogitsLoss(_Loss):
 
     function = staticmethod(F.binary_cross_entropy_with_logits)
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean", pos_weight: Tensor | None = None, name: str | None = None) -> None:
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+        name: str | None = None,
+    ) -> None:
         self._keep(name, weight=weight, reduction=reduction, pos_weight=pos_weight)
 
 
@@ -58,8 +64,27 @@ class CrossEntropyLoss(_Loss):
 
     function = staticmethod(F.cross_entropy)
 
-    def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean", soft_label: bool = False, axis: int = -1, use_softmax: bool = True, label_smoothing: float = 0.0, name: str | None = None) -> None:
-        self._keep(name, weight=weight, ignore_index=ignore_index, reduction=reduction, soft_label=soft_label, axis=axis, use_softmax=use_softmax, label_smoothing=label_smoothing)
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        soft_label: bool = False,
+        axis: int = -1,
+        use_softmax: bool = True,
+        label_smoothing: float = 0.0,
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            weight=weight,
+            ignore_index=ignore_index,
+            reduction=reduction,
+            soft_label=soft_label,
+            axis=axis,
+            use_softmax=use_softmax,
+            label_smoothing=label_smoothing,
+        )
 
 
 class GaussianNLLLoss(_Loss):
@@ -67,7 +92,9 @@ class GaussianNLLLoss(_Loss):
 
     function = staticmethod(F.gaussian_nll_loss)
 
-    def __init__(self, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean", name: str | None = None) -> None:
+    def __init__(
+        self, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean", name: str | None = None
+    ) -> None:
         self._keep(name, full=full, epsilon=epsilon, reduction=reduction)
 
 
@@ -139,7 +166,14 @@ class MultiMarginLoss(_Loss):
 
     function = staticmethod(F.multi_margin_loss)
 
-    def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None) -> None:
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Tensor | None = None,
+        reduction: str = "mean",
+        name: str | None = None,
+    ) -> None:
         self._keep(name, p=p, margin=margin, weight=weight, reduction=reduction)
 
 
@@ -148,7 +182,9 @@ class NLLLoss(_Loss):
 
     function = staticmethod(F.nll_loss)
 
-    def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean", name: str | None = None) -> None:
+    def __init__(
+        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean", name: str | None = None
+    ) -> None:
         self._keep(name, weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
@@ -157,7 +193,14 @@ class PoissonNLLLoss(_Loss):
 
     function = staticmethod(F.poisson_nll_loss)
 
-    def __init__(self, log_input: bool = True, full: bool = False, epsilon: float = 1e-8, reduction: str = "mean", name: str | None = None) -> None:
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        epsilon: float = 1e-8,
+        reduction: str = "mean",
+        name: str | None = None,
+    ) -> None:
         self._keep(name, log_input=log_input, full=full, epsilon=epsilon, reduction=reduction)
 
 
@@ -166,7 +209,9 @@ class RNNTLoss(_Loss):
 
     function = staticmethod(F.rnnt_loss)
 
-    def __init__(self, blank: int = 0, fastemit_lambda: float = 0.001, reduction: str = "mean", name: str | None = None) -> None:
+    def __init__(
+        self, blank: int = 0, fastemit_lambda: float = 0.001, reduction: str = "mean", name: str | None = None
+    ) -> None:
         self._keep(name, blank=blank, fastemit_lambda=fastemit_lambda, reduction=reduction)
 
 
@@ -175,7 +220,9 @@ class SmoothL1Loss(_Loss):
 
     function = staticmethod(F.smooth_l1_loss)
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True, name: str | None = None) -> None:
+    def __init__(
+        self, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True, name: str | None = None
+    ) -> None:
         self._keep(name, reduction=reduction, delta=delta, is_huber=is_huber)
 
 
@@ -193,7 +240,15 @@ class TripletMarginLoss(_Loss):
 
     function = staticmethod(F.triplet_margin_loss)
 
-    def __init__(self, margin: float = 1.0, p: float = 2.0, epsilon: float = 1e-6, swap: bool = False, reduction: str = "mean", name: str | None = None) -> None:
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        epsilon: float = 1e-6,
+        swap: bool = False,
+        reduction: str = "mean",
+        name: str | None = None,
+    ) -> None:
         self._keep(name, margin=margin, p=p, epsilon=epsilon, swap=swap, reduction=reduction)
 
 
@@ -202,7 +257,14 @@ class TripletMarginWithDistanceLoss(_Loss):
 
     function = staticmethod(F.triplet_margin_with_distance_loss)
 
-    def __init__(self, distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False, reduction: str = "mean", name: str | None = None) -> None:
+    def __init__(
+        self,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+        name: str | None = None,
+    ) -> None:
         self._keep(name, distance_function=distance_function, margin=margin, swap=swap, reduction=reduction)
 
 

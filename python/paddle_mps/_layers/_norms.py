@@ -6,18 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._arrays._array import t
 from .._calls._grad import no_grad
 from .._core import _dtype
-from .._arrays._array import t
+from .._functional import _all as F
 from .._maths._ops import matmul
-from ..nn import functional as F
 from ._function import FunctionLayer
 from ._initializers import Constant, Normal
 from ._layer import Layer
 from ._parameter import ParamAttr
 
 if TYPE_CHECKING:
-    from .._core._typing import DTypeLike, PlaceLike
+    from .._core._dtype import DTypeLike
+    from .._core._typing import PlaceLike
     from .._tensor import Tensor
     from ._parameter import ParamAttrLike
 
@@ -102,9 +103,7 @@ class BatchNorm1D(_BatchNorm):
         use_global_stats: bool | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(
-            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
-        )
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
 
 class BatchNorm2D(_BatchNorm):
@@ -129,9 +128,7 @@ class BatchNorm3D(_BatchNorm):
         use_global_stats: bool | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(
-            num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name
-        )
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -253,7 +250,9 @@ class _InstanceNorm(Layer):
     ) -> None:
         super().__init__(dtype=_dtype.default())
         if (weight_attr is False) != (bias_attr is False):
-            raise AssertionError(f"[{type(self).__name__}] one of weight_attr and bias_attr is False; want both or none")
+            raise AssertionError(
+                f"[{type(self).__name__}] one of weight_attr and bias_attr is False; want both or none"
+            )
         self._num_features, self._epsilon, self._momentum = num_features, epsilon, momentum
         self._weight_attr, self._bias_attr, self._data_format = weight_attr, bias_attr, data_format
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
@@ -374,7 +373,9 @@ class LayerNorm(Layer):
         super().__init__(dtype=_dtype.default() if dtype is None else dtype)
         sizes = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         if not sizes or not all(isinstance(n, int) for n in sizes):
-            raise ValueError(f"[LayerNorm] normalized_shape is {normalized_shape!r}; want an integer or a list of integers")
+            raise ValueError(
+                f"[LayerNorm] normalized_shape is {normalized_shape!r}; want an integer or a list of integers"
+            )
         self._normalized_shape, self._epsilon = sizes, epsilon
         self._weight_attr, self._bias_attr = weight_attr, bias_attr
         count, ones = [math.prod(sizes)], Constant(1.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..nn import functional as F
+from .._functional import _all as F
 from ._layer import Layer
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from ._initializers import Initializer
 from ._names import generate
 
 if TYPE_CHECKING:
-    from .._core._typing import DTypeLike, PlaceLike, ShapeLike
+    from .._core._dtype import DTypeLike
+    from .._core._typing import PlaceLike, ShapeLike
 
 ParamAttrLike = Union["ParamAttr", str, Initializer, bool, None]
 
@@ -151,7 +152,9 @@ def attribute(given: Any) -> ParamAttr | None:
         return ParamAttr(initializer=given)
     if hasattr(given, "coeff") or hasattr(given, "_coeff"):
         return ParamAttr(regularizer=given)
-    raise TypeError(f"[ParamAttr] got {type(given).__name__}; want a ParamAttr, a name, an initializer, a regularizer or False")
+    raise TypeError(
+        f"[ParamAttr] got {type(given).__name__}; want a ParamAttr, a name, an initializer, a regularizer or False"
+    )
 
 
 def parameter(source: Tensor, name: str, attr: ParamAttr) -> Parameter:
@@ -256,5 +259,3 @@ def create_parameter(
     word = "b" if is_bias else "w"
     chosen = said.name or generate(f"{generate('create_parameter')}.{word}")
     return made(shape, dtype, chosen, said, is_bias, default_initializer)
-
-

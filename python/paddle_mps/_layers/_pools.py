@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
-from ..nn import functional as F
+from .._functional import _all as F
 from ._function import FunctionLayer
 
 
 class _Pool(FunctionLayer):
     _says_name = False
-    _renamed = {"kernel_size": "ksize", "divisor_override": "divisor"}
-    _shown = ("kernel_size", "stride", "padding")
+    _renamed: ClassVar[dict[str, str]] = {"kernel_size": "ksize", "divisor_override": "divisor"}
+    _shown: tuple[str, ...] = ("kernel_size", "stride", "padding")
 
 
 class _AdaptiveAvg(FunctionLayer):
@@ -51,7 +52,9 @@ class AdaptiveAvgPool2D(_AdaptiveAvg):
 
     function = staticmethod(F.adaptive_avg_pool2d)
 
-    def __init__(self, output_size: int | Sequence[int | None], data_format: str = "NCHW", name: str | None = None) -> None:
+    def __init__(
+        self, output_size: int | Sequence[int | None], data_format: str = "NCHW", name: str | None = None
+    ) -> None:
         self._keep(name, output_size=output_size, data_format=data_format)
 
 
@@ -60,7 +63,9 @@ class AdaptiveAvgPool3D(_AdaptiveAvg):
 
     function = staticmethod(F.adaptive_avg_pool3d)
 
-    def __init__(self, output_size: int | Sequence[int | None], data_format: str = "NCDHW", name: str | None = None) -> None:
+    def __init__(
+        self, output_size: int | Sequence[int | None], data_format: str = "NCDHW", name: str | None = None
+    ) -> None:
         self._keep(name, output_size=output_size, data_format=data_format)
 
 
@@ -78,7 +83,9 @@ class AdaptiveMaxPool2D(_AdaptiveMax):
 
     function = staticmethod(F.adaptive_max_pool2d)
 
-    def __init__(self, output_size: int | Sequence[int | None], return_mask: bool = False, name: str | None = None) -> None:
+    def __init__(
+        self, output_size: int | Sequence[int | None], return_mask: bool = False, name: str | None = None
+    ) -> None:
         self._keep(name, output_size=output_size, return_mask=return_mask)
 
 
@@ -87,7 +94,9 @@ class AdaptiveMaxPool3D(_AdaptiveMax):
 
     function = staticmethod(F.adaptive_max_pool3d)
 
-    def __init__(self, output_size: int | Sequence[int | None], return_mask: bool = False, name: str | None = None) -> None:
+    def __init__(
+        self, output_size: int | Sequence[int | None], return_mask: bool = False, name: str | None = None
+    ) -> None:
         self._keep(name, output_size=output_size, return_mask=return_mask)
 
 
@@ -96,8 +105,18 @@ class AvgPool1D(_Pool):
 
     function = staticmethod(F.avg_pool1d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, exclusive: bool = True, ceil_mode: bool = False, name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, exclusive=exclusive, ceil_mode=ceil_mode)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        exclusive: bool = True,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name, kernel_size=kernel_size, stride=stride, padding=padding, exclusive=exclusive, ceil_mode=ceil_mode
+        )
 
 
 class AvgPool2D(_Pool):
@@ -105,8 +124,27 @@ class AvgPool2D(_Pool):
 
     function = staticmethod(F.avg_pool2d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, ceil_mode: bool = False, exclusive: bool = True, divisor_override: float | None = None, data_format: str = "NCHW", name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, exclusive=exclusive, divisor_override=divisor_override, data_format=data_format)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+        divisor_override: float | None = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            exclusive=exclusive,
+            divisor_override=divisor_override,
+            data_format=data_format,
+        )
 
 
 class AvgPool3D(_Pool):
@@ -114,8 +152,27 @@ class AvgPool3D(_Pool):
 
     function = staticmethod(F.avg_pool3d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, ceil_mode: bool = False, exclusive: bool = True, divisor_override: float | None = None, data_format: str = "NCDHW", name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, exclusive=exclusive, divisor_override=divisor_override, data_format=data_format)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        exclusive: bool = True,
+        divisor_override: float | None = None,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            exclusive=exclusive,
+            divisor_override=divisor_override,
+            data_format=data_format,
+        )
 
 
 class FractionalMaxPool2D(_Fractional):
@@ -123,7 +180,14 @@ class FractionalMaxPool2D(_Fractional):
 
     function = staticmethod(F.fractional_max_pool2d)
 
-    def __init__(self, output_size: int | Sequence[int | None], kernel_size: int | Sequence[int] | None = None, random_u: float | None = None, return_mask: bool = False, name: str | None = None) -> None:
+    def __init__(
+        self,
+        output_size: int | Sequence[int | None],
+        kernel_size: int | Sequence[int] | None = None,
+        random_u: float | None = None,
+        return_mask: bool = False,
+        name: str | None = None,
+    ) -> None:
         self._keep(name, output_size=output_size, kernel_size=kernel_size, random_u=random_u, return_mask=return_mask)
 
 
@@ -132,7 +196,14 @@ class FractionalMaxPool3D(_Fractional):
 
     function = staticmethod(F.fractional_max_pool3d)
 
-    def __init__(self, output_size: int | Sequence[int | None], kernel_size: int | Sequence[int] | None = None, random_u: float | None = None, return_mask: bool = False, name: str | None = None) -> None:
+    def __init__(
+        self,
+        output_size: int | Sequence[int | None],
+        kernel_size: int | Sequence[int] | None = None,
+        random_u: float | None = None,
+        return_mask: bool = False,
+        name: str | None = None,
+    ) -> None:
         self._keep(name, output_size=output_size, kernel_size=kernel_size, random_u=random_u, return_mask=return_mask)
 
 
@@ -141,8 +212,25 @@ class LPPool1D(_PowerPool):
 
     function = staticmethod(F.lp_pool1d)
 
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, ceil_mode: bool = False, data_format: str = "NCL", name: str | None = None) -> None:
-        self._keep(name, norm_type=float(norm_type), kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, data_format=data_format)
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        data_format: str = "NCL",
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            norm_type=float(norm_type),
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            data_format=data_format,
+        )
 
 
 class LPPool2D(_PowerPool):
@@ -150,8 +238,25 @@ class LPPool2D(_PowerPool):
 
     function = staticmethod(F.lp_pool2d)
 
-    def __init__(self, norm_type: float, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, ceil_mode: bool = False, data_format: str = "NCHW", name: str | None = None) -> None:
-        self._keep(name, norm_type=float(norm_type), kernel_size=kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode, data_format=data_format)
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        ceil_mode: bool = False,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            norm_type=float(norm_type),
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            data_format=data_format,
+        )
 
 
 class MaxPool1D(_Pool):
@@ -159,8 +264,18 @@ class MaxPool1D(_Pool):
 
     function = staticmethod(F.max_pool1d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, return_mask: bool = False, ceil_mode: bool = False, name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, return_mask=return_mask, ceil_mode=ceil_mode)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name, kernel_size=kernel_size, stride=stride, padding=padding, return_mask=return_mask, ceil_mode=ceil_mode
+        )
 
 
 class MaxPool2D(_Pool):
@@ -168,8 +283,25 @@ class MaxPool2D(_Pool):
 
     function = staticmethod(F.max_pool2d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, return_mask: bool = False, ceil_mode: bool = False, data_format: str = "NCHW", name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, return_mask=return_mask, ceil_mode=ceil_mode, data_format=data_format)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            return_mask=return_mask,
+            ceil_mode=ceil_mode,
+            data_format=data_format,
+        )
 
 
 class MaxPool3D(_Pool):
@@ -177,8 +309,25 @@ class MaxPool3D(_Pool):
 
     function = staticmethod(F.max_pool3d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, return_mask: bool = False, ceil_mode: bool = False, data_format: str = "NCDHW", name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, return_mask=return_mask, ceil_mode=ceil_mode, data_format=data_format)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        return_mask: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCDHW",
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            return_mask=return_mask,
+            ceil_mode=ceil_mode,
+            data_format=data_format,
+        )
 
 
 class MaxUnPool1D(_Unpool):
@@ -186,8 +335,23 @@ class MaxUnPool1D(_Unpool):
 
     function = staticmethod(F.max_unpool1d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, data_format: str = "NCL", output_size: Sequence[int] | None = None, name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, data_format=data_format, output_size=output_size)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        data_format: str = "NCL",
+        output_size: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            data_format=data_format,
+            output_size=output_size,
+        )
 
 
 class MaxUnPool2D(_Unpool):
@@ -195,8 +359,23 @@ class MaxUnPool2D(_Unpool):
 
     function = staticmethod(F.max_unpool2d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, data_format: str = "NCHW", output_size: Sequence[int] | None = None, name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, data_format=data_format, output_size=output_size)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        data_format: str = "NCHW",
+        output_size: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            data_format=data_format,
+            output_size=output_size,
+        )
 
 
 class MaxUnPool3D(_Unpool):
@@ -204,8 +383,23 @@ class MaxUnPool3D(_Unpool):
 
     function = staticmethod(F.max_unpool3d)
 
-    def __init__(self, kernel_size: int | Sequence[int], stride: int | Sequence[int] | None = None, padding: int | str | Sequence[int] = 0, data_format: str = "NCDHW", output_size: Sequence[int] | None = None, name: str | None = None) -> None:
-        self._keep(name, kernel_size=kernel_size, stride=stride, padding=padding, data_format=data_format, output_size=output_size)
+    def __init__(
+        self,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | str | Sequence[int] = 0,
+        data_format: str = "NCDHW",
+        output_size: Sequence[int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._keep(
+            name,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            data_format=data_format,
+            output_size=output_size,
+        )
 
 
 AdaptiveMaxPool1d = AdaptiveMaxPool1D

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from .._calls._grad import no_grad
 from .._core import _dtype
-from ..nn import functional as F
+from .._functional import _all as F
 from ._function import FunctionLayer
 from ._layer import Layer
 
 if TYPE_CHECKING:
-    from .._core._typing import DTypeLike, PlaceLike
+    from .._core._dtype import DTypeLike
+    from .._core._typing import PlaceLike
     from .._tensor import Tensor
     from ._parameter import ParamAttrLike
 
@@ -72,7 +73,9 @@ class Bilinear(Layer):
 
     def extra_repr(self) -> str:
         name = f", name={self._name}" if self._name else ""
-        sizes = f"in1_features={self._in1_features}, in2_features={self._in2_features}, out_features={self._out_features}"
+        sizes = (
+            f"in1_features={self._in1_features}, in2_features={self._in2_features}, out_features={self._out_features}"
+        )
         return f"{sizes}, dtype={self._dtype.name}{name}"
 
 
@@ -110,7 +113,9 @@ class Embedding(Layer):
         if num_embeddings <= 0 or embedding_dim <= 0:
             raise ValueError(f"[Embedding] the weight is {[num_embeddings, embedding_dim]}; want sizes above 0")
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ValueError(f"[Embedding] padding_idx is {padding_idx}; want {-num_embeddings} to {num_embeddings - 1}")
+            raise ValueError(
+                f"[Embedding] padding_idx is {padding_idx}; want {-num_embeddings} to {num_embeddings - 1}"
+            )
         self._num_embeddings, self._embedding_dim = num_embeddings, embedding_dim
         self._sparse, self._scale_grad_by_freq = sparse, scale_grad_by_freq
         self._max_norm, self._norm_type, self._name = max_norm, norm_type, name

@@ -15,8 +15,8 @@ from .._arrays._creation import full
 from .._calls import _operators
 from .._core import _dtype
 from .._core._objects import meta
+from .._functional import _all as F
 from .._maths._ops import matmul
-from ..nn import functional as F
 from ._containers import LayerList
 from ._initializers import Constant, Uniform
 from ._layer import Layer
@@ -80,11 +80,13 @@ class RNNCellBase(Layer):
             bias = name.startswith("bias")
             if attr is False:
                 attr = ParamAttr(initializer=Constant(0.0 if bias else 1.0), trainable=False)
-            setattr(self, name, self.create_parameter(shape, attr, is_bias=bias, default_initializer=Uniform(-end, end)))
+            setattr(
+                self, name, self.create_parameter(shape, attr, is_bias=bias, default_initializer=Uniform(-end, end))
+            )
 
     def _product(self, x: Tensor, weight: Any, bias: Any) -> Tensor:
-        y: Tensor = matmul(x, weight, transpose_y=True)
-        return y + bias
+        y: Tensor = matmul(x, weight, transpose_y=True) + bias
+        return y
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}"
@@ -111,7 +113,9 @@ class SimpleRNNCell(RNNCellBase):
         super().__init__(dtype=_dtype.default())
         if activation not in ("tanh", "relu"):
             raise ValueError(f"[SimpleRNNCell] activation is {activation!r}; want 'tanh' or 'relu'")
-        self._build(1, input_size, hidden_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
+        self._build(
+            1, input_size, hidden_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        )
         self.activation = activation
 
     def forward(self, inputs: Tensor, states: Any = None) -> Any:
@@ -187,7 +191,9 @@ class GRUCell(RNNCellBase):
         name: str | None = None,
     ) -> None:
         super().__init__(dtype=_dtype.default())
-        self._build(3, input_size, hidden_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
+        self._build(
+            3, input_size, hidden_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        )
 
     def forward(self, inputs: Tensor, states: Any = None) -> Any:
         h = self.get_initial_states(inputs) if states is None else states
@@ -257,7 +263,8 @@ def walk(
 def _kept(inside: Tensor, new: Tensor, old: Tensor) -> Tensor:
     """New states of sequences that have not ended, the old ones of others."""
     mask: Tensor = inside.reshape([-1, *([1] * (new.ndim - 1))])
-    return new * mask + old * (1.0 - mask)
+    kept: Tensor = new * mask + old * (1.0 - mask)
+    return kept
 
 
 class BiRNN(Layer):
@@ -301,7 +308,9 @@ class _RecurrentLayer(LayerList):
     ) -> None:
         LayerList.__init__(self)
         if direction not in ("forward", "bidirect", "bidirectional"):
-            raise ValueError(f"[{type(self).__name__}] direction is {direction!r}; want 'forward', 'bidirect' or 'bidirectional'")
+            raise ValueError(
+                f"[{type(self).__name__}] direction is {direction!r}; want 'forward', 'bidirect' or 'bidirectional'"
+            )
         if num_layers < 1:
             raise ValueError(f"[{type(self).__name__}] num_layers is {num_layers}; want 1 or more")
         both = direction != "forward"
@@ -337,7 +346,9 @@ class _RecurrentLayer(LayerList):
             sequence_length: integers, the lengths of the sequences; outputs behind them are 0.
         """
         if inputs.ndim != 3 or inputs.shape[-1] != self.input_size:
-            raise ValueError(f"[{type(self).__name__}] inputs have shape {list(inputs.shape)}; want 3 axes, the last of {self.input_size}")
+            raise ValueError(
+                f"[{type(self).__name__}] inputs have shape {list(inputs.shape)}; want 3 axes, the last of {self.input_size}"
+            )
         x: Tensor = inputs if self.time_major else inputs.transpose([1, 0, 2])
         batch, count = x.shape[1], self.num_layers * self.num_directions
         sizes = [self.proj_size or self.hidden_size, self.hidden_size][: self.state_components]
@@ -373,7 +384,9 @@ class _RecurrentLayer(LayerList):
         if self.proj_size or x.shape[0] == 0:
             out, last = walk(cell, reverse, True, x, tuple(states) if len(states) > 1 else states[0], lengths, {})
             return out, list(last) if len(states) > 1 else [last]
-        w_ih, w_hh, b_ih, b_hh = (self._arranged(p) for p in (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh))
+        w_ih, w_hh, b_ih, b_hh = (
+            self._arranged(p) for p in (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)
+        )
         gru = self._mode == "GRU"
         products = matmul(x, w_ih, transpose_y=True) + (b_ih if gru else b_ih + b_hh)
         weight = w_hh.transpose([1, 0])

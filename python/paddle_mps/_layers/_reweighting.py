@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._calls._grad import no_grad
+from .._functional import _all as F
 from .._maths._ops import matmul
 from .._matrices._statistics import norm
 from .._randomness._sampling import randn
-from ..nn import functional as F
 from ._convolutions import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from ._norms import power_iteration, rows_first
 from ._parameter import ParamAttr, parameter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._arrays._array import flatten
 from .._arrays._shapes import unflatten
-from ..nn import functional as F
+from .._functional import _all as F
 from ._function import FunctionLayer
 from ._layer import Layer
 
@@ -44,7 +44,14 @@ class Unflatten(FunctionLayer):
         self._keep(name, axis=axis, shape=shape)
 
 
-class Unfold(FunctionLayer):
+class _Windows(FunctionLayer):
+    def extra_repr(self) -> str:
+        name = f", name={self.name}" if self.name else ""
+        said = f"kernel_size={self.kernel_sizes}, dilation={self.dilations}, padding={self.paddings}, stride={self.strides}"
+        return said + name
+
+
+class Unfold(_Windows):
     """See `paddle.nn.functional.unfold`."""
 
     function = staticmethod(F.unfold)
@@ -59,13 +66,8 @@ class Unfold(FunctionLayer):
     ) -> None:
         self._keep(name, kernel_sizes=kernel_sizes, dilations=dilations, paddings=paddings, strides=strides)
 
-    def extra_repr(self) -> str:
-        name = f", name={self.name}" if self.name else ""
-        said = f"kernel_size={self.kernel_sizes}, dilation={self.dilations}, padding={self.paddings}, stride={self.strides}"
-        return said + name
 
-
-class Fold(Unfold):
+class Fold(_Windows):
     """See `paddle.nn.functional.fold`."""
 
     function = staticmethod(F.fold)

@@ -10,9 +10,9 @@ from .._arrays._array import concat
 from .._arrays._creation import full, zeros
 from .._calls import _operators
 from .._core import _dtype
+from .._functional import _all as F
 from .._indices._diagonals import triu
 from .._maths._ops import matmul
-from ..nn import functional as F
 from ._containers import LayerList
 from ._dropouts import Dropout
 from ._layer import Layer
@@ -79,7 +79,9 @@ class MultiHeadAttention(Layer):
             if value <= 0:
                 raise AssertionError(f"[MultiHeadAttention] {name} is {value}; want more than 0")
         if embed_dim % num_heads:
-            raise AssertionError(f"[MultiHeadAttention] embed_dim is {embed_dim}; want a multiple of num_heads, {num_heads}")
+            raise AssertionError(
+                f"[MultiHeadAttention] embed_dim is {embed_dim}; want a multiple of num_heads, {num_heads}"
+            )
         self.embed_dim, self.num_heads, self.dropout, self.need_weights = embed_dim, num_heads, dropout, need_weights
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self.head_dim = embed_dim // num_heads
@@ -311,7 +313,9 @@ class TransformerDecoderLayer(Layer):
         self.dropout3 = Dropout(dropout, mode="upscale_in_train")
         self.activation = activation_of(activation)
 
-    def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None) -> Any:
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None
+    ) -> Any:
         """The result of (batch, steps, d_model), or with a pair of caches a pair of it and the new pair."""
         residual = tgt
         x = self.norm1(tgt) if self.normalize_before else tgt
@@ -351,7 +355,9 @@ class TransformerDecoder(_Stack):
     def __init__(self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Layer | None = None) -> None:
         self._build(decoder_layer, num_layers, norm)
 
-    def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None) -> Any:
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Any = None, memory_mask: Any = None, cache: Any = None
+    ) -> Any:
         """The result of (batch, steps, d_model), or with caches of all layers a pair of it and the new ones."""
         x: Any = tgt
         own, other = additive_mask(tgt_mask, tgt.dtype), additive_mask(memory_mask, memory.dtype)

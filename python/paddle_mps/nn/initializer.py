@@ -5,7 +5,6 @@ from .._layers._initializers import (
     Bilinear,
     Constant,
     Dirac,
-    Initializer,
     KaimingNormal,
     KaimingUniform,
     Normal,
@@ -16,6 +15,9 @@ from .._layers._initializers import (
     XavierUniform,
     calculate_gain,
     set_global_initializer,
+)
+from .._layers._initializers import (
+    Initializer as Initializer,
 )
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
     from .._layers._clipping import ClipGradBase
     from ..regularizer import WeightDecayRegularizer
 
-ENOUGH_DECREASE, ENOUGH_CURVATURE, MOST_SEARCHED = 1e-4, 0.9, 25  # of the strong Wolfe conditions (Nocedal and Wright, 3.5)
+ENOUGH_DECREASE, ENOUGH_CURVATURE, MOST_SEARCHED = (
+    1e-4,
+    0.9,
+    25,
+)  # of the strong Wolfe conditions (Nocedal and Wright, 3.5)
 
 
 def dot(x: Tensor, y: Tensor) -> float:
@@ -38,7 +43,7 @@ def cubic_minimum(
     square = middle**2 - g1 * g2
     if square < 0:
         return (low + high) / 2
-    root = square**0.5
+    root = math.sqrt(square)
     if x1 <= x2:
         found = x2 - (x2 - x1) * ((g2 + root - middle) / (g2 - g1 + 2 * root))
     else:
@@ -153,7 +158,11 @@ class LBFGS(Optimizer):
             raise RuntimeError(f"[LBFGS] line_search_fn is {line_search_fn!r}; want None or 'strong_wolfe'")
         self.max_iter, self.history_size = max_iter, history_size
         self.max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
-        self.tolerance_grad, self.tolerance_change, self.line_search_fn = tolerance_grad, tolerance_change, line_search_fn
+        self.tolerance_grad, self.tolerance_change, self.line_search_fn = (
+            tolerance_grad,
+            tolerance_change,
+            line_search_fn,
+        )
         self._lbfgs: dict[str, Any] = {"func_evals": 0, "n_iter": 0}
 
     def _parameters(self) -> list[Any]:
@@ -193,7 +202,8 @@ class LBFGS(Optimizer):
         r = q * state["H_diag"]
         for (s, y, ro), factor in zip(history, reversed(factors)):
             r = r + s * (factor - dot(y, r) * ro)
-        return r
+        made: Tensor = r
+        return made
 
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Up to max_iter directions; returns what closure returned at first."""

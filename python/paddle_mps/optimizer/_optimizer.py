@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays._creation import filled
+from .._arrays._creation import filled, to_tensor
 from .._calls import _operators
 from .._calls._call import assign_into
 from .._calls._grad import no_grad
@@ -56,7 +56,9 @@ class Optimizer:
         if parameters is None:
             raise AttributeError(f"[{own}] parameters is None; want the parameters of a layer")
         if isinstance(parameters, (Tensor, dict)):
-            raise TypeError(f"[{own}] parameters is {type(parameters).__name__}; want a list of tensors or of dictionaries")
+            raise TypeError(
+                f"[{own}] parameters is {type(parameters).__name__}; want a list of tensors or of dictionaries"
+            )
         if isinstance(learning_rate, bool) or not isinstance(learning_rate, (int, float, LRScheduler, np.floating)):
             raise TypeError(f"[{own}] learning_rate is {type(learning_rate).__name__}; want a number or an LRScheduler")
         if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
@@ -94,7 +96,12 @@ class Optimizer:
             for p in inside:
                 p.optimize_attr = {"learning_rate": float(group["learning_rate"])}
         decay = regularizer_of(own, group["weight_decay"]) if "weight_decay" in group else self.regularization
-        kept = {"params": inside, "decay": decay, "grad_clip": group.get("grad_clip", self._grad_clip), "options": group}
+        kept = {
+            "params": inside,
+            "decay": decay,
+            "grad_clip": group.get("grad_clip", self._grad_clip),
+            "options": group,
+        }
         self._groups.append(kept)
 
     # ---- Learning rates
@@ -113,7 +120,9 @@ class Optimizer:
             TypeError: it is no number.
         """
         if isinstance(self._learning_rate, LRScheduler):
-            raise RuntimeError("[set_lr] a scheduler sets the learning rate; want set_lr_scheduler, or a number from the beginning")
+            raise RuntimeError(
+                "[set_lr] a scheduler sets the learning rate; want set_lr_scheduler, or a number from the beginning"
+            )
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise TypeError(f"[set_lr] got {type(value).__name__}; want a float")
         self._learning_rate = float(value)
@@ -168,7 +177,11 @@ class Optimizer:
         return [(p, p.grad) for p in wanted if not p.stop_gradient and p.grad is not None]
 
     def minimize(
-        self, loss: Tensor, startup_program: Any = None, parameters: Sequence[Any] | None = None, no_grad_set: Any = None
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Sequence[Any] | None = None,
+        no_grad_set: Any = None,
     ) -> tuple[list[Any], Pairs]:
         """A step with the gradients that `loss.backward()` has left; returns an empty list, and pairs of parameters and gradients."""
         pairs = self.backward(loss, parameters=parameters)
@@ -295,7 +308,9 @@ class Optimizer:
         for group in self._accumulators.values():
             for kept in group.values():
                 if kept.name not in state:
-                    raise AssertionError(f"[set_state_dict] {kept.name!r} is missing; want what state_dict has of every parameter")
+                    raise AssertionError(
+                        f"[set_state_dict] {kept.name!r} is missing; want what state_dict has of every parameter"
+                    )
                 write(kept, state.pop(kept.name))
 
     load_state_dict = set_dict = set_state_dict
@@ -307,11 +322,11 @@ class Optimizer:
 
 def write(target: Tensor, value: Any) -> None:
     """Writes a tensor or an array of the same number of elements, cast if need be."""
-    from .._arrays._creation import to_tensor
-
     source = value if isinstance(value, Tensor) else to_tensor(np.asarray(value), place="cpu")
     if source.size != target.size:
-        raise AssertionError(f"[set_state_dict] {target.name!r} has shape {list(source.shape)}; want {list(target.shape)}")
+        raise AssertionError(
+            f"[set_state_dict] {target.name!r} has shape {list(source.shape)}; want {list(target.shape)}"
+        )
     target.set_value(source.to(target.place).astype(target.dtype).reshape(target.shape))
 
 

@@ -27,7 +27,9 @@ def within(name: str, label: str, value: Any, low: float, high: float | None = N
     number = float(value)
     if not (number > low if open_low else number >= low) or (high is not None and not number < high):
         wanted = f"{'more than ' if open_low else ''}{low}" + (" or more" if high is None and not open_low else "")
-        raise ValueError(f"[{name}] {label} is {value}; want {wanted}" + ("" if high is None else f" up to, not including, {high}"))
+        raise ValueError(
+            f"[{name}] {label} is {value}; want {wanted}" + ("" if high is None else f" up to, not including, {high}")
+        )
     return number
 
 
@@ -85,14 +87,20 @@ class Momentum(Optimizer):
         name: str | None = None,
     ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
-        self._momentum, self._use_nesterov, self._rescale_grad = float(momentum), bool(use_nesterov), float(rescale_grad)
+        self._momentum, self._use_nesterov, self._rescale_grad = (
+            float(momentum),
+            bool(use_nesterov),
+            float(rescale_grad),
+        )
         self._multi_precision = multi_precision
 
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         velocity = self._state("velocity", p)
         store(
             [target, velocity],
-            _operators.momentum_step(target, gradient, velocity, rate, None, self._momentum, 1.0, self._use_nesterov, 0.0),
+            _operators.momentum_step(
+                target, gradient, velocity, rate, None, self._momentum, 1.0, self._use_nesterov, 0.0
+            ),
         )
 
 
@@ -154,7 +162,7 @@ class Adam(_Powers):
         amsgrad: whether the largest mean of squares so far counts, and not the last one.
     """
 
-    _kept = ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc")
+    _kept: tuple[str, ...] = ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc")
 
     def __init__(
         self,
@@ -222,7 +230,9 @@ class AdamW(Adam):
         amsgrad: bool = False,
         name: str | None = None,
     ) -> None:
-        if isinstance(weight_decay, bool) or not isinstance(weight_decay, (int, float)) and not hasattr(weight_decay, "item"):
+        if isinstance(weight_decay, bool) or (
+            not isinstance(weight_decay, (int, float)) and not hasattr(weight_decay, "item")
+        ):
             raise TypeError(f"[AdamW] weight_decay is {type(weight_decay).__name__}; want a number")
         self._coeff, self._lr_ratio, self._apply_decay_param_fun = float(weight_decay), lr_ratio, apply_decay_param_fun
         super().__init__(
@@ -246,7 +256,7 @@ class AdamW(Adam):
 
     def _shrinking(self, p: Any) -> tuple[float, float]:
         shrinks = self._apply_decay_param_fun is None or self._apply_decay_param_fun(p.name)
-        options = next((g["options"] for g in self._groups if any(q is p for q in g["params"])), {})
+        options: dict[str, Any] = next((g["options"] for g in self._groups if any(q is p for q in g["params"])), {})
         coeff = float(options.get("weight_decay", self._coeff))
         return (coeff if shrinks else 0.0), (1.0 if self._lr_ratio is None else float(self._lr_ratio(p)))
 
@@ -267,7 +277,10 @@ class Adamax(_Powers):
         grad_clip: ClipGradBase | None = None,
         name: str | None = None,
     ) -> None:
-        self._beta1, self._beta2 = within("Adamax", "beta1", beta1, 0.0, 1.0), within("Adamax", "beta2", beta2, 0.0, 1.0)
+        self._beta1, self._beta2 = (
+            within("Adamax", "beta1", beta1, 0.0, 1.0),
+            within("Adamax", "beta2", beta2, 0.0, 1.0),
+        )
         self._epsilon = within("Adamax", "epsilon", epsilon, 0.0)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
@@ -363,7 +376,7 @@ class Lamb(_Powers):
         always_adapt: whether the length counts for parameters that do not shrink, too.
     """
 
-    _kept = ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc")
+    _kept: tuple[str, ...] = ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc")
 
     def __init__(
         self,
@@ -380,7 +393,10 @@ class Lamb(_Powers):
         name: str | None = None,
     ) -> None:
         self._beta1, self._beta2, self._epsilon = float(beta1), float(beta2), float(epsilon)
-        self._lamb_weight_decay, self._exclude_from_weight_decay_fn = float(lamb_weight_decay), exclude_from_weight_decay_fn
+        self._lamb_weight_decay, self._exclude_from_weight_decay_fn = (
+            float(lamb_weight_decay),
+            exclude_from_weight_decay_fn,
+        )
         super().__init__(learning_rate, parameters, None, grad_clip, name)
         self._multi_precision, self._always_adapt = multi_precision, bool(always_adapt)
 
@@ -504,7 +520,9 @@ class Rprop(Optimizer):
         low, high = (float(n) for n in learning_rate_range)
         shrink, grow = (float(n) for n in etas)
         if not 0 < low <= high:
-            raise ValueError(f"[Rprop] learning_rate_range is {learning_rate_range}; want two numbers above 0, ascending")
+            raise ValueError(
+                f"[Rprop] learning_rate_range is {learning_rate_range}; want two numbers above 0, ascending"
+            )
         if not 0 < shrink < 1 < grow:
             raise ValueError(f"[Rprop] etas is {etas}; want one below 1 and one above")
         self._range, self._etas = (low, high), (shrink, grow)
