@@ -976,4 +976,43 @@
 /* The scale of a loss after a step, which is bad where found_infinite holds, and the counts of good and bad steps since. */
 #define PMPS_OP_UPDATE_LOSS_SCALING 593u
 
+/* The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has. */
+#define PMPS_OP_SEGMENT_POOL 594u
+
+/* For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges. */
+#define PMPS_OP_SEND_U_RECV 595u
+
+/* As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge. */
+#define PMPS_OP_SEND_UE_RECV 596u
+
+/* For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]. */
+#define PMPS_OP_SEND_UV 597u
+
+/* 1 where random numbers from 0 to 1 are below the probabilities x, else 0. */
+#define PMPS_OP_BERNOULLI 598u
+
+/* Exponentially distributed values -log(numbers) / lam, of random numbers from 0 to 1. */
+#define PMPS_OP_EXPONENTIAL 599u
+
+/* Values of Cauchy's distribution around loc, which may be a number, of random numbers from 0 to 1. */
+#define PMPS_OP_CAUCHY 600u
+
+/* log(numbers) / log(1 - probs), of random numbers from 0 to 1: rounded up, how many trials with probability probs there are until the first success. */
+#define PMPS_OP_GEOMETRIC 601u
+
+/* Random indices of the last axis, with probabilities in proportion to the weights x; of random numbers from 0 to 1, one for each index, or without replacement one for each weight. */
+#define PMPS_OP_MULTINOMIAL 602u
+
+/* Normally distributed values between two bounds, of random numbers from 0 to 1. */
+#define PMPS_OP_TRUNCATED_GAUSSIAN 603u
+
+/* x rounded to integers between the magnitudes of its largest element, and back, with the gradient of x; and that magnitude. */
+#define PMPS_OP_FAKE_QUANTIZE_DEQUANTIZE_ABS_MAX 604u
+
+/* As fake_quantize_dequantize_abs_max, with a largest magnitude for each channel. */
+#define PMPS_OP_FAKE_CHANNEL_WISE_QUANTIZE_DEQUANTIZE_ABS_MAX 605u
+
+/* (x - zero) * scale, of integers, in the dtype of scale. */
+#define PMPS_OP_DEQUANTIZE_LINEAR 606u
+
 #endif /* PADDLEMPS_OPS_H */

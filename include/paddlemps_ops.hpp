@@ -1765,6 +1765,71 @@ inline std::vector<Tensor> update_loss_scaling(const Operand& found_infinite, co
   return detail::Call(PMPS_OP_UPDATE_LOSS_SCALING).with(found_infinite).with(loss_scaling).with(good_steps).with(bad_steps).give("incr_every_n_steps", incr_every_n_steps).give("decr_every_n_nan_or_inf", decr_every_n_nan_or_inf).give("incr_ratio", incr_ratio).give("decr_ratio", decr_ratio).all(most);
 }
 
+/* The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has. */
+inline Tensor segment_pool(const Operand& x, const Operand& segment_ids, std::string_view pooltype = "sum", std::int64_t segments = 0) {
+  return detail::Call(PMPS_OP_SEGMENT_POOL).with(x).with(segment_ids).give("pooltype", pooltype).give("segments", segments).one();
+}
+
+/* For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges. */
+inline Tensor send_u_recv(const Operand& x, const Operand& src_index, const Operand& dst_index, std::string_view reduce_op = "sum", std::int64_t out_size = 0) {
+  return detail::Call(PMPS_OP_SEND_U_RECV).with(x).with(src_index).with(dst_index).give("reduce_op", reduce_op).give("out_size", out_size).one();
+}
+
+/* As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge. */
+inline Tensor send_ue_recv(const Operand& x, const Operand& y, const Operand& src_index, const Operand& dst_index, std::string_view message_op = "add", std::string_view reduce_op = "sum", std::int64_t out_size = 0) {
+  return detail::Call(PMPS_OP_SEND_UE_RECV).with(x).with(y).with(src_index).with(dst_index).give("message_op", message_op).give("reduce_op", reduce_op).give("out_size", out_size).one();
+}
+
+/* For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]. */
+inline Tensor send_uv(const Operand& x, const Operand& y, const Operand& src_index, const Operand& dst_index, std::string_view message_op = "add") {
+  return detail::Call(PMPS_OP_SEND_UV).with(x).with(y).with(src_index).with(dst_index).give("message_op", message_op).one();
+}
+
+/* 1 where random numbers from 0 to 1 are below the probabilities x, else 0. */
+inline Tensor bernoulli(const Operand& x, const Operand& numbers) {
+  return detail::Call(PMPS_OP_BERNOULLI).with(x).with(numbers).one();
+}
+
+/* Exponentially distributed values -log(numbers) / lam, of random numbers from 0 to 1. */
+inline Tensor exponential(const Operand& numbers, double lam = 1) {
+  return detail::Call(PMPS_OP_EXPONENTIAL).with(numbers).give("lam", lam).one();
+}
+
+/* Values of Cauchy's distribution around loc, which may be a number, of random numbers from 0 to 1. */
+inline Tensor cauchy(const Operand& numbers, const Operand& loc, double scale = 1) {
+  return detail::Call(PMPS_OP_CAUCHY).with(numbers).with(loc).give("scale", scale).one();
+}
+
+/* log(numbers) / log(1 - probs), of random numbers from 0 to 1: rounded up, how many trials with probability probs there are until the first success. */
+inline Tensor geometric(const Operand& numbers, const Operand& probs) {
+  return detail::Call(PMPS_OP_GEOMETRIC).with(numbers).with(probs).one();
+}
+
+/* Random indices of the last axis, with probabilities in proportion to the weights x; of random numbers from 0 to 1, one for each index, or without replacement one for each weight. */
+inline Tensor multinomial(const Operand& x, const Operand& numbers, std::int64_t num_samples = 1, bool replacement = false) {
+  return detail::Call(PMPS_OP_MULTINOMIAL).with(x).with(numbers).give("num_samples", num_samples).give("replacement", replacement).one();
+}
+
+/* Normally distributed values between two bounds, of random numbers from 0 to 1. */
+inline Tensor truncated_gaussian(const Operand& numbers, double mean = 0, double std = 1, double a = -2, double b = 2) {
+  return detail::Call(PMPS_OP_TRUNCATED_GAUSSIAN).with(numbers).give("mean", mean).give("std", std).give("a", a).give("b", b).one();
+}
+
+/* x rounded to integers between the magnitudes of its largest element, and back, with the gradient of x; and that magnitude. */
+inline std::vector<Tensor> fake_quantize_dequantize_abs_max(const Operand& x, std::int64_t bit_length = 8, std::int64_t round_type = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_FAKE_QUANTIZE_DEQUANTIZE_ABS_MAX).with(x).give("bit_length", bit_length).give("round_type", round_type).all(most);
+}
+
+/* As fake_quantize_dequantize_abs_max, with a largest magnitude for each channel. */
+inline std::vector<Tensor> fake_channel_wise_quantize_dequantize_abs_max(const Operand& x, std::int64_t bit_length = 8, std::int64_t round_type = 1, std::int64_t quant_axis = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_FAKE_CHANNEL_WISE_QUANTIZE_DEQUANTIZE_ABS_MAX).with(x).give("bit_length", bit_length).give("round_type", round_type).give("quant_axis", quant_axis).all(most);
+}
+
+/* (x - zero) * scale, of integers, in the dtype of scale. */
+inline Tensor dequantize_linear(const Operand& x, const Operand& scale, const Operand& zero = {}) {
+  return detail::Call(PMPS_OP_DEQUANTIZE_LINEAR).with(x).with(scale).with(zero).one();
+}
+
 }  // namespace paddlemps
 
 #endif /* PADDLEMPS_OPS_HPP */

@@ -138,7 +138,8 @@ var ledger = map[string]string{
 	"two results of two rows":                                                                 `SoftmaxCrossEntropyLoss`,
 	"indices that count from the end, or from the last of equals":                             `ArgMax ArgMin OneHot Slice ai.onnx.ml:ArrayFeatureExtractor`,
 	"the value is an attribute of the row, and may be known after the file is read alone":     `Pad`,
+	"random numbers are drawn first, and are an operand of the row":                           `Bernoulli Multinomial`,
 	"not a row yet": `
-		AveragePool BatchNormalization Bernoulli Clip Det Dropout GlobalLpPool GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
+		AveragePool BatchNormalization Clip Det Dropout GlobalLpPool GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
 		SimplifiedLayerNormalization Swish com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,
 }

@@ -86,17 +86,18 @@ func (c *Call) SpreadParam(p *Value, dims []int64, axis int, block int64) *Value
 	return p
 }
 
-// Dequantized is (x - zero) * scale in the dtype of the scale. Differences of 8-bit integers are exact in float32.
+// Dequantized is row dequantize_linear, (x - zero) * scale in the dtype of the scale. Differences of 8-bit integers are exact in float32.
 func (c *Call) Dequantized(x, scale, zero *Value, axis int, block int64) *Value {
-	d := scale.DType
-	y := c.Cast(x, dtype.Float32)
+	dims := x.Dims()
 	if x.DType == dtype.Int32 {
-		y = c.Cast(x, d)
+		x = c.Cast(x, scale.DType)
 	}
-	if zero != nil {
-		y = c.Sub(y, c.Cast(c.SpreadParam(zero, x.Dims(), axis, block), y.DType))
+	if zero == nil {
+		zero = Absent()
+	} else {
+		zero = c.SpreadParam(zero, dims, axis, block)
 	}
-	return c.Cast(c.Mul(y, c.Cast(c.SpreadParam(scale, x.Dims(), axis, block), y.DType)), d)
+	return c.Do(op.IDDequantizeLinear, nil, x, c.SpreadParam(scale, dims, axis, block), zero)
 }
 
 // IsByte reports whether elements are integers of 8 bits, and no others that tensors keep in such.

@@ -42,10 +42,19 @@ var arrays = []entry{
 		return build.One(uniform(c, c.X(0).Dims(), c.Elem("dtype", c.X(0).DType)))
 	}},
 	// Bernoulli: 1 with the probability that is the element.
-	{"Bernoulli", 15, 0, func(c *build.Call) []*build.Value {
+	{"Bernoulli", 15, op.IDBernoulli, func(c *build.Call) []*build.Value {
 		x := c.X(0)
-		drawn := c.Do(op.IDUniform, build.With(op.UniformShape, x.Dims(), op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, x.DType))
-		return build.One(c.Cast(c.Binary(op.IDLessThan, drawn, x), c.Elem("dtype", x.DType)))
+		return build.One(c.Cast(c.Do(c.Row, nil, x, uniform(c, x.Dims(), x.DType)), c.Elem("dtype", x.DType)))
+	}},
+	// Multinomial: logarithms of weights [batch, classes]; classes are drawn with replacement.
+	{"Multinomial", 7, op.IDMultinomial, func(c *build.Call) []*build.Value {
+		x, n := c.X(0), c.Int("sample_size", 1)
+		if x.Rank() != 2 || n < 1 {
+			c.Wrong("the operand has %d axes and sample_size is %d; want 2 axes, and a number from 1", x.Rank(), n)
+		}
+		weights := c.Softmax(x, -1)
+		drawn := c.Do(c.Row, build.With(op.MultinomialNumSamples, n, op.MultinomialReplacement, true), weights, uniform(c, []int64{x.Dims()[0], n}, x.DType))
+		return build.One(c.Cast(drawn, c.Elem("dtype", dtype.Int32)))
 	}},
 	// Reshape: data, shape; an attribute before opset 5.
 	{"Reshape", 1, 0, func(c *build.Call) []*build.Value { return build.One(reshaped(c, c.List("shape"))) }},

@@ -55,6 +55,27 @@ def put_nd(x: Any, i: Any, v: Any, how: str = "assign") -> Any:
     return joined(x, [(tuple(i[p]), v[p]) for p in np.ndindex(*i.shape[:-1])], how)
 
 
+POOLS: dict[str, Any] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
+
+
+def pooled(values: Any, index: Any, how: str, n: int) -> Any:
+    """The values of each of n numbers, joined."""
+    y = np.zeros((n, *values.shape[1:]))
+    for i in range(n):
+        if (index == i).any():
+            y[i] = POOLS[how](values[index == i], axis=0)
+    return y
+
+
+def sent(x: Any, y: Any, how: str) -> Any:
+    """What edges send."""
+    return {"add": x + y, "sub": x - y, "mul": x * y, "div": x / (y + 1e-12)}[how]
+
+
+def edge_messages(x: Any, y: Any, i: Any, j: Any, message: str = "add", how: str = "sum", n: int = 0) -> Any:
+    return pooled(sent(x[i], y if y.ndim > 1 else y[:, None], message), j, how, n or len(x))
+
+
 def masked(x: Any, m: Any, v: Any) -> Any:
     y = x.copy()
     m = m.astype(bool)
@@ -171,5 +192,35 @@ ORACLES: dict[str, tuple[Any, ...]] = {
         tree_loss,
         lambda: [floats(2, 4), rng.integers(0, 5, 2), floats(6, 4), None, np.array([[0, 2, 5], [1, 3, -1]]), rng.integers(0, 2, (2, 3))],
         [[]], (1, 4, 5),
+    ),
+    "segment_pool": (
+        lambda x, i, how="sum", n=0: pooled(x, i, how, n or len(x)),
+        lambda: [floats(5, 3), np.array([0, 0, 2, 2, 2])],
+        [[], ["mean", 3], ["max", 4], ["min"]],
+        (1,),
+    ),
+    "send_u_recv": (
+        lambda x, i, j, how="sum", n=0: pooled(x[i], j, how, n or len(x)),
+        lambda: [floats(4, 3), np.array([0, 1, 3, 0, 2]), np.array([1, 1, 0, 3, 1])],
+        [[], ["mean", 6], ["max"], ["min", 4]],
+        (1, 2),
+    ),
+    "send_ue_recv": (
+        edge_messages,
+        lambda: [floats(4, 3), rng.uniform(0.5, 1, (5, 3)), np.array([0, 1, 3, 0, 2]), np.array([1, 1, 0, 3, 1])],
+        [[], ["sub", "mean", 6], ["mul", "max"], ["div", "min", 4]],
+        (2, 3),
+    ),
+    "send_ue_recv/numbers": (
+        edge_messages,
+        lambda: [floats(4, 3), rng.uniform(0.5, 1, 5), np.array([0, 1, 3, 0, 2]), np.array([1, 1, 0, 3, 1])],
+        [["mul"], ["add", "max"]],
+        (2, 3),
+    ),
+    "send_uv": (
+        lambda x, y, i, j, how="add": sent(x[i], y[j], how),
+        lambda: [floats(4, 3), rng.uniform(0.5, 1, (5, 1)), np.array([0, 1, 3, 0, 2]), np.array([4, 1, 0, 3, 1])],
+        [[], ["sub"], ["mul"], ["div"]],
+        (2, 3),
     ),
 }  # fmt: skip

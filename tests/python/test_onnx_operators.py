@@ -56,6 +56,19 @@ def test_dropout_of_training(place: str) -> None:
     assert not run(place, "Dropout", [x, np.array(1, "float32"), training]).any()
 
 
+def test_multinomial(place: str) -> None:
+    weights = np.array([[0.1, 0.2, 0.7], [1e-30, 1.0, 1e-30]])
+    x = np.log(weights).astype("float32")
+    drawn = run(place, "Multinomial", [x], sample_size=4000)
+    assert drawn.dtype == np.int32 and drawn.shape == (2, 4000)
+    # The counts have a deviation of at most 29: ten of them never happen.
+    np.testing.assert_allclose(np.bincount(drawn[0], minlength=3), [400, 800, 2800], atol=290)
+    assert (drawn[1] == 1).all()
+    assert run(place, "Multinomial", [x], dtype=7, sample_size=5).dtype == np.int64
+    with pytest.raises(ValueError, match="the operand has 1 axes and sample_size is 1; want 2 axes"):
+        run(place, "Multinomial", [x[0]])
+
+
 def test_norm_of_training(place: str) -> None:
     x = rng.standard_normal((4, 3, 5)).astype("float32") * 3 + 2
     scale, bias, mean, variance = rng.random((4, 3)).astype("float32")

@@ -45,6 +45,10 @@ const (
 	absoluteDoc  = "the tolerance that is added to it"
 	equalNaNDoc  = "whether two nan are close"
 	putDoc       = "'assign', of values for one place the last, or how they are joined with what is there"
+	roundTypeDoc = "0 for halves to the even integer, 1 for halves away from 0"
+	poolDoc      = "how they are joined: 'sum', 'mean', 'max' or 'min'"
+	nodesDoc     = "how many nodes the result has; 0 for as many as x"
+	messageDoc   = "'add', 'sub', 'mul' or 'div', which multiplies by 1 / (y + 1e-12)"
 	diagonalDoc  = "how far the diagonal is above the main one"
 	spacingDoc   = "the distance of neighbours, where it is no operand"
 )
@@ -111,7 +115,16 @@ func describedCompositesMath() []Description {
 		{Name: "multigammaln", Attrs: []string{"the dimension, from 1"}, Doc: "The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi)."},
 		{Name: "shard_index", Attrs: []string{"the number of indices, of which each shard has the same share, rounded up", "the number of shards", "which shard", "for indices of other shards"}, Doc: "Indices counted from the start of their shard."},
 		{Name: "quantize_linear", Attrs: []string{"the least integer", "the largest integer", "of the integers; without it they are floats"}, Doc: "round(x / scale) + zero, between two integers."},
+		{Name: "dequantize_linear", Doc: "(x - zero) * scale, of integers, in the dtype of scale."},
 		{Name: "dynamic_quantize_linear", Doc: "quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too."},
+		{Name: "fake_quantize_dequantize_abs_max", Attrs: []string{"of the integers, with their sign", roundTypeDoc}, Doc: "x rounded to integers between the magnitudes of its largest element, and back, with the gradient of x; and that magnitude."},
+		{Name: "fake_channel_wise_quantize_dequantize_abs_max", Attrs: []string{"of the integers, with their sign", roundTypeDoc, "the axis of channels"}, Doc: "As fake_quantize_dequantize_abs_max, with a largest magnitude for each channel."},
+		{Name: "bernoulli", Doc: "1 where random numbers from 0 to 1 are below the probabilities x, else 0."},
+		{Name: "exponential", Attrs: []string{"1 over the mean"}, Doc: "Exponentially distributed values -log(numbers) / lam, of random numbers from 0 to 1."},
+		{Name: "cauchy", Attrs: []string{"the distance of the quartiles from the median"}, Doc: "Values of Cauchy's distribution around loc, which may be a number, of random numbers from 0 to 1."},
+		{Name: "geometric", Doc: "log(numbers) / log(1 - probs), of random numbers from 0 to 1: rounded up, how many trials with probability probs there are until the first success."},
+		{Name: "multinomial", Attrs: []string{"how many indices; with replacement as many as numbers has", "whether an index may be drawn several times"}, Doc: "Random indices of the last axis, with probabilities in proportion to the weights x; of random numbers from 0 to 1, one for each index, or without replacement one for each weight."},
+		{Name: "truncated_gaussian", Attrs: []string{"of the distribution without bounds", "its standard deviation", "the least value", "the largest value"}, Doc: "Normally distributed values between two bounds, of random numbers from 0 to 1."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {
@@ -173,6 +186,10 @@ func describedCompositesIndex() []Description {
 		{Name: "mode", Attrs: []string{"the axis, which stays with 1 element"}, Doc: "The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing."},
 		{Name: "masked_fill", Doc: "x with value, which may be a number, where mask holds."},
 		{Name: "masked_scatter", Doc: "x with the elements of value, in row-major order, where mask holds."},
+		{Name: "segment_pool", Attrs: []string{poolDoc, "how many; 0 for as many as x has slices"}, Doc: "The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has."},
+		{Name: "send_u_recv", Attrs: []string{poolDoc, nodesDoc}, Doc: "For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges."},
+		{Name: "send_ue_recv", Attrs: []string{messageDoc, poolDoc, nodesDoc}, Doc: "As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge."},
+		{Name: "send_uv", Attrs: []string{messageDoc}, Doc: "For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

@@ -125,4 +125,35 @@ var indexFormulas = []composite{
 			end = argmax(place - cummax(where(begins, place, number(place, 0)), axis), axis, true)
 			[pick(sorted, end, axis), pick(sorted[1], end, axis)]`,
 	},
+	{
+		// A slice that is not named is 0. The gradient of an extreme goes to all elements that are it, as in Paddle.
+		id: 594, kind: op.Index, accepts: dtype.Numbers,
+		formula: `segment_pool(x, segment_ids, pooltype="sum", segments=0) = pooled_by(x, segment_ids, pooltype, segments)`,
+		gradient: `
+			taken = gather(dy, segment_ids, 0)
+			extreme = pooltype == "max" | pooltype == "min"
+			kept = extreme ? x == gather(segment_pool(x, segment_ids, pooltype, segments), segment_ids, 0) : x
+			pooltype == "sum" ? taken : extreme ? where(kept, taken, 0) :
+			taken / gather(segment_pool(x * 0 + 1, segment_ids, "sum", segments), segment_ids, 0)`,
+	},
+	{
+		id: 595, kind: op.Index, accepts: dtype.Numbers,
+		formula: `send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=0) =
+			n = out_size > 0 ? out_size : size(x, 0)
+			segment_pool(gather(x, checked(src_index, size(x, 0)), 0), dst_index, reduce_op, n)`,
+	},
+	{
+		id: 596, kind: op.Index, accepts: dtype.Numbers,
+		formula: `send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", out_size=0) =
+			n = out_size > 0 ? out_size : size(x, 0)
+			sent = gather(x, checked(src_index, size(x, 0)), 0)
+			edge = rank(y) == 1 ? along(y, sent, 0) : y
+			segment_pool(message(sent, edge, message_op), dst_index, reduce_op, n)`,
+	},
+	{
+		id: 597, kind: op.Index, accepts: dtype.Numbers,
+		formula: `send_uv(x, y, src_index, dst_index, message_op="add") =
+			same_shape(src_index, dst_index)
+			message(gather(x, checked(src_index, size(x, 0)), 0), gather(y, checked(dst_index, size(y, 0)), 0), message_op)`,
+	},
 }

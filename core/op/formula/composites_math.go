@@ -187,6 +187,11 @@ var mathFormulas = []composite{
 			given(dtype) ? cast(kept, dtype=dtype) : kept`,
 	},
 	{
+		id: 606, kind: op.Composed, accepts: dtype.All, narrow: true,
+		formula: `dequantize_linear(x, scale, zero?) =
+			like((given(zero) ? wide(x) - wide(zero) : wide(x)) * wide(scale), scale)`,
+	},
+	{
 		// Of zeros alone the scale is 1, as in onnxruntime: nothing can be divided by 0.
 		id: 546, kind: op.Composed, narrow: true, onnx: "DynamicQuantizeLinear-11",
 		formula: `dynamic_quantize_linear(x) -> out, scale, zero =
@@ -196,5 +201,67 @@ var mathFormulas = []composite{
 			scale = where(width == 0, number(x, 1.0), width / 255)
 			zero = octets(round(clip(-low / scale, 0, 255)))
 			[octets(quantize_linear(x, scale, zero)), scale, zero]`,
+	},
+	// Random numbers from 0 to below 1 are operands of distributions. Of those with a logarithm or a pole there, 0 becomes half of the
+	// distance of random numbers.
+	{
+		id: 598, kind: op.Composed, narrow: true, python: functionOfLinalg,
+		formula: `bernoulli(x, numbers) = like(numbers < x, x)`,
+	},
+	{
+		id: 599, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "exponential_"},
+		formula: `exponential(numbers, lam=1.0) =
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			-log(u) / lam`,
+	},
+	{
+		id: 600, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true, PartOf: "cauchy_"},
+		formula: `cauchy(numbers, loc=number, scale=1.0) =
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			tan((u - 0.5) * pi) * scale + loc`,
+	},
+	{
+		id: 601, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true, PartOf: "geometric_"},
+		formula: `geometric(numbers, probs) =
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			log(u) / log1p(-probs)`,
+	},
+	{
+		// With replacement numbers are searched for in the running sum of the weights, which are divided by the largest so that it does not
+		// overflow. Without, the largest of log(weight) + g are taken, g having Gumbel's distribution: one index after the other with the
+		// weights of those that are left (Yellott, J. Math. Psych. 15, 1977).
+		id: 602, kind: op.Composed, narrow: true, python: methodByHand,
+		formula: `multinomial(x, numbers, num_samples=1, replacement=false) =
+			sums = cumsum(x / max(x, axis=[-1], keepdim=true), -1)
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			replacement ?
+			searchsorted(sums / at(sums, -1, size(x, -1) - 1), numbers, true) :
+			topk(log(x) - log(-log(u)), num_samples, -1, true)[1]`,
+	},
+	{
+		// By the inverse of the distribution function, whose values at both bounds numbers are between.
+		id: 603, kind: op.Composed,
+		formula: `truncated_gaussian(numbers, mean=0.0, std=1.0, a=-2.0, b=2.0) =
+			low = erf(number(numbers, (a - mean) / (std * 2 ** 0.5)))
+			high = erf(number(numbers, (b - mean) / (std * 2 ** 0.5)))
+			clip(erfinv(low + (high - low) * numbers) * (std * 2 ** 0.5) + mean, a, b)`,
+	},
+	{
+		// The gradient passes through, as if nothing were rounded. Halves are rounded away from 0, or with round_type 0 to the even integer.
+		id: 604, kind: op.Composed, asFirst: true,
+		formula: `fake_quantize_dequantize_abs_max(x, bit_length=8, round_type=1) -> out, out_scale =
+			y = fake_channel_wise_quantize_dequantize_abs_max(reshape(x, [1, -1]), bit_length, round_type)
+			[shaped(y, x), y[1]]`,
+		gradient: `given(dy) ? dy : x * 0`,
+	},
+	{
+		id: 605, kind: op.Composed, asFirst: true,
+		formula: `fake_channel_wise_quantize_dequantize_abs_max(x, bit_length=8, round_type=1, quant_axis=0) -> out, out_scale =
+			scale = max(abs(x), axis=others(x, quant_axis), keepdim=true)
+			steps = 2 ** (bit_length - 1) - 1
+			place = x * (steps / where(scale <= 1e-30, scale + 0.000001, scale))
+			nearest = round_type == 0 ? round(place) : where(abs(frac(place)) == 0.5, trunc(place) + sign(place), round(place))
+			[nearest * scale / steps, reshape(scale, [size(x, quant_axis)])]`,
+		gradient: `given(dy) ? dy : x * 0`,
 	},
 }
