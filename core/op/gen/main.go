@@ -36,7 +36,7 @@ var outputs = map[string]func([]op.Row) string{
 	"python/paddle_mps/_core/_ids.py":        ids,
 	"python/paddle_mps/_calls/_operators.py": operators,
 	"python/paddle_mps/_maths/_ops.py":       wrappers,
-	"python/paddle_mps/nn/_generated.py":     functional,
+	"python/paddle_mps/_functional/_generated.py":     functional,
 	"python/paddle_mps/_maths/_ops.pyi":      stubs,
 	"docs/ops.md":                            manual,
 	"python/paddle_mps/selftest/table.json":  cases,
