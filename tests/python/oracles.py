@@ -619,7 +619,6 @@ ORACLES: dict[str, Oracle] = {
     "shrink": Oracle(
         lambda x, t=0.5, b=0.0: np.where(x < -t, x + b, np.where(x > t, x - b, 0)), lambda: [floats(3, 4)], [[], [0.3, 0.2]]
     ),
-    "swish": Oracle(lambda x, b=1.0: x / (1 + np.exp(-b * x)), lambda: [floats(3, 4)], [[], [1.7], [-0.5]]),
     "hardmax": Oracle(
         lambda x, a=-1: 1.0 * (np.expand_dims(x.argmax(a), a) == along(np.arange(x.shape[a]), x.ndim, a)), lambda: [floats(3, 4)], [[], [0]], (0,)
     ),

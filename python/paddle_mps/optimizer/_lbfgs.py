@@ -24,7 +24,7 @@ ENOUGH_DECREASE, ENOUGH_CURVATURE, MOST_SEARCHED = (
 )  # of the strong Wolfe conditions (Nocedal and Wright, 3.5)
 
 
-def dot(x: Tensor, y: Tensor) -> float:
+def product_of(x: Tensor, y: Tensor) -> float:
     """The sum of products, read back."""
     return float((x * y).sum())
 
@@ -70,7 +70,7 @@ def strong_wolfe(
     """
     width = largest(direction)
     loss, g = evaluate(t)
-    evaluations, new_slope = 1, dot(g, direction)
+    evaluations, new_slope = 1, product_of(g, direction)
     before = (0.0, start, gradient, slope)
     bracket: list[tuple[float, float, Any, float]] = []
     done, rounds = False, 0
@@ -89,7 +89,7 @@ def strong_wolfe(
         further = cubic_minimum(before[0], before[1], before[3], t, loss, new_slope, bounds)
         before, t = here, further
         loss, g = evaluate(t)
-        evaluations, new_slope = evaluations + 1, dot(g, direction)
+        evaluations, new_slope = evaluations + 1, product_of(g, direction)
         rounds += 1
     if rounds == MOST_SEARCHED:
         bracket = [(0.0, start, gradient, slope), (t, loss, g, new_slope)]
@@ -110,7 +110,7 @@ def strong_wolfe(
         else:
             stalled = False
         loss, g = evaluate(t)
-        evaluations, new_slope = evaluations + 1, dot(g, direction)
+        evaluations, new_slope = evaluations + 1, product_of(g, direction)
         rounds += 1
         here = (t, loss, g, new_slope)
         if loss > start + ENOUGH_DECREASE * t * slope or loss >= bracket[low][1]:
@@ -187,21 +187,21 @@ class LBFGS(Optimizer):
             state.update(old_yk=[], old_sk=[], ro=[], H_diag=1.0)
             return -g
         change, moved = g - state["prev_flat_grad"], state["d"] * state["alpha"]
-        product = dot(change, moved)
+        product = product_of(change, moved)
         if product > 1e-10:
             for name, value in (("old_yk", change), ("old_sk", moved), ("ro", 1.0 / product)):
                 if len(state[name]) == self.history_size:
                     state[name].pop(0)
                 state[name].append(value)
-            state["H_diag"] = product / dot(change, change)
+            state["H_diag"] = product / product_of(change, change)
         q, factors = -g, []
         history = list(zip(state["old_sk"], state["old_yk"], state["ro"]))
         for s, y, ro in reversed(history):
-            factors.append(dot(s, q) * ro)
+            factors.append(product_of(s, q) * ro)
             q = q - y * factors[-1]
         r = q * state["H_diag"]
         for (s, y, ro), factor in zip(history, reversed(factors)):
-            r = r + s * (factor - dot(y, r) * ro)
+            r = r + s * (factor - product_of(y, r) * ro)
         made: Tensor = r
         return made
 
@@ -232,7 +232,7 @@ class LBFGS(Optimizer):
             state["prev_flat_grad"], before = g, loss
             rate = self.get_lr()
             t = min(1.0, 1.0 / float(_operators.abs(g).sum())) * rate if state["n_iter"] == 1 else rate
-            slope = dot(g, d)
+            slope = product_of(g, d)
             state["alpha"] = t
             if slope > -self.tolerance_change:
                 break
