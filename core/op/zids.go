@@ -314,6 +314,14 @@ const (
 	IDRecurrent                    ID = 547
 	IDWindowPool                   ID = 548
 	IDWindowPoolPlaces             ID = 549
+	IDBoxCoder                     ID = 550
+	IDPriorBox                     ID = 551
+	IDYoloBox                      ID = 552
+	IDRoiPool                      ID = 553
+	IDSoftmaxWithCrossEntropy      ID = 555
+	IDCtcLoss                      ID = 556
+	IDGatherTree                   ID = 557
+	IDRnntLoss                     ID = 558
 )
 
 // Where the attributes of an operator stand in Attrs.
@@ -812,4 +820,37 @@ const (
 	WindowPoolPlacesPadding               = 2
 	WindowPoolPlacesDilation              = 3
 	WindowPoolPlacesWindows               = 4
+	BoxCoderCodeType                      = 0
+	BoxCoderBoxNormalized                 = 1
+	BoxCoderAxis                          = 2
+	PriorBoxMinSizes                      = 0
+	PriorBoxMaxSizes                      = 1
+	PriorBoxAspectRatios                  = 2
+	PriorBoxVariance                      = 3
+	PriorBoxClip                          = 4
+	PriorBoxStepW                         = 5
+	PriorBoxStepH                         = 6
+	PriorBoxOffset                        = 7
+	PriorBoxMinMaxAspectRatiosOrder       = 8
+	YoloBoxAnchors                        = 0
+	YoloBoxClassNum                       = 1
+	YoloBoxConfThresh                     = 2
+	YoloBoxDownsampleRatio                = 3
+	YoloBoxClipBbox                       = 4
+	YoloBoxScaleXY                        = 5
+	YoloBoxIouAware                       = 6
+	YoloBoxIouAwareFactor                 = 7
+	RoiPoolOutputHeight                   = 0
+	RoiPoolOutputWidth                    = 1
+	RoiPoolSpatialScale                   = 2
+	SoftmaxWithCrossEntropySoftLabel      = 0
+	SoftmaxWithCrossEntropyIgnoreIndex    = 1
+	SoftmaxWithCrossEntropyAxis           = 2
+	CtcLossBlank                          = 0
+	CtcLossReduction                      = 1
+	CtcLossNormByTimes                    = 2
+	CtcLossZeroInfinity                   = 3
+	RnntLossBlank                         = 0
+	RnntLossFastemitLambda                = 1
+	RnntLossReduction                     = 2
 )

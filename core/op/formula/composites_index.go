@@ -125,4 +125,14 @@ var indexFormulas = []composite{
 			end = argmax(place - cummax(where(begins, place, number(place, 0)), axis), axis, true)
 			[pick(sorted, end, axis), pick(sorted[1], end, axis)]`,
 	},
+	{
+		// From the last step back, the beam that each beam continues.
+		id: 557, kind: op.Index, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, infer: op.Rules{likeFirst, unchanged}, python: functionByHand,
+		formula: `gather_tree(ids, parents) =
+			same_shape(ids, parents)
+			n = size(ids, 0)
+			before = checked(parents, size(ids, 2))
+			beams = scan(b, expand(counted(size(ids, 2)), sizes(ids, 1, none)), i, n - 1, pick(squeeze(part(before, 0, n - 1 - i, n - i), [0]), b, 1))
+			numel(ids) == 0 ? ids : pick(ids, flip(beams, [0]), 2)`,
+	},
 }

@@ -32,6 +32,7 @@ import (
 //	diagonal_of(x, offset, first, second)
 //	                         the diagonals of the matrices over two axes, as the last axis
 //	checked(label, n)        labels of int64, with n, which is out of range, for negative ones
+//	fixed(x)                 x without a gradient, which bits have not
 //	wide(x)                  x as float32, or as float64 where it is
 //	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
 //	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
@@ -49,6 +50,7 @@ import (
 //	whole(label)             labels as int64
 //	class_of(label, kept, n) labels of int64, with 0 for those that are not kept and n, which is out of range, for negative ones
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
+//	numbers(list, x)         a list of numbers in the dtype of x
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 //
@@ -104,9 +106,12 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"counted":     func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} },
 	"deformed":    deformConv,
 	"diagonal_of": diagonalOf,
-	"folded":      addWindows,
-	"frames":      frameSignal,
-	"given":       isGiven,
+	"fixed": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[0].v).DType)}}, bitsOf(e, args).v)}
+	},
+	"folded": addWindows,
+	"frames": frameSignal,
+	"given":  isGiven,
 	"is_bool": func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Bool)
 	},
@@ -120,6 +125,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"mapped":   mapGrid,
 	"near_sum": sumNear,
 	"number":   numberLike,
+	"numbers":  lineOfNumbers,
 	"numel":    countElements,
 	"octets": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Uint8)}
