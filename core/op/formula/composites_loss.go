@@ -260,24 +260,24 @@ var lossFormulas = []composite{
 		// gradient of an example is divided by its number of times, and the loss is not.
 		id: 556, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, lossOfSequences}, python: functionByHand,
 		formula: `ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=false, zero_infinity=false) =
-			times = reshape(whole(input_lengths), [size(labels, 0)])
-			lengths = reshape(whole(label_lengths), [size(labels, 0)])
+			n = size(labels, 0)
+			times = reshape(whole(input_lengths), [n])
+			lengths = reshape(whole(label_lengths), [n])
 			inside = places(labels, 1) < unsqueeze(lengths, [1])
 			spelled = where(inside, checked(labels, size(log_probs, 2)), number(lengths, blank))
-			targets = pad(reshape(stack([spelled * weak(0) + weak(blank), spelled], 2), [size(labels, 0), 2 * size(labels, 1)]), [0, 0, 0, 1], "constant", blank)
+			targets = pad(reshape(stack([spelled * weak(0) + weak(blank), spelled], 2), [n, 2 * size(labels, 1)]), [0, 0, 0, 1], "constant", blank)
 			logs = log_softmax(log_probs, -1)
 			scores = clip(index(logs, [places(logs, 0), places(logs, 1), unsqueeze(targets, [0])]), -1e30, none)
 			skip = where(targets == pad(targets, [0, 0, 2, -2], "constant", blank), number(scores, -1e30), number(scores, 0))
-			begin = where(counted(size(targets, 1)) < 2, squeeze(part(scores, 0, 0, 1), [0]), -1e30)
-			paths = scan(p, begin, t, size(scores, 0) - 1, before=pad(p, [0, 0, 2, 0], "constant", -1e30),
-				logaddexp(logaddexp(p, part(before, 1, 1, -1)), part(before, 1, 0, -2) + skip) + squeeze(part(scores, 0, t + 1, t + 2), [0]))
-			batch = counted(size(labels, 0))
+			at = split(scores, [size(scores, 0)], 0)
+			paths = scan(p, where(counted(size(targets, 1)) < 2, squeeze(at, [0]), -1e30), t, size(scores, 0) - 1, before=pad(p, [0, 0, 2, 0], "constant", -1e30),
+				logaddexp(logaddexp(p, part(before, 1, 1, -1)), part(before, 1, 0, -2) + skip) + squeeze(nth(at, t + 1), [0]))
+			batch = counted(n)
 			end = lengths * weak(2)
-			last = index(paths, [times - weak(1), batch, end - weak(1)])
-			ends = logaddexp(index(paths, [times - weak(1), batch, end]), where(lengths > 0, last, -1e30))
-			spells = where(ends > -5e29, -ends, zero_infinity ? 0 : inf)
-			again = part(spelled, 1, 1, none) == part(spelled, 1, 0, -1) & part(inside, 1, 1, none)
-			each = where(times >= lengths + sum(whole(again), axis=[1]), spells, 0)
+			last = times - weak(1)
+			ends = logaddexp(index(paths, [last, batch, end]), where(lengths > 0, index(paths, [last, batch, end - weak(1)]), -1e30))
+			blanks = sum(whole(part(spelled, 1, 1, none) == part(spelled, 1, 0, -1) & part(inside, 1, 1, none)), axis=[1])
+			each = where(times >= lengths + blanks, where(ends > -5e29, -ends, zero_infinity ? 0 : inf), 0)
 			loss = norm_by_times ? (each - fixed(each)) / like(times, each) + fixed(each) : each
 			reduction == "mean" ? mean(loss / like(lengths, loss)) : reduced(loss, reduction)`,
 	},
@@ -289,19 +289,20 @@ var lossFormulas = []composite{
 			count = size(label, 0)
 			times = reshape(whole(input_lengths), [count])
 			lengths = reshape(whole(label_lengths), [count])
-			inside = places(label, 1) < unsqueeze(lengths, [1])
-			labels = pad(where(inside, checked(label, size(input, 3)), number(lengths, blank)), [0, 0, 0, 1], "constant", blank)
+			labels = pad(where(places(label, 1) < unsqueeze(lengths, [1]), checked(label, size(input, 3)), number(lengths, blank)), [0, 0, 0, 1], "constant", blank)
 			behind = counted(size(input, 2))
 			moments = reshape(counted(size(input, 1) + size(input, 2) - 1), [-1, 1, 1]) - behind
 			there = moments >= 0 & moments < size(input, 1)
-			at = clip(moments, weak(0), weak(size(input, 1) - 1))
+			time = clip(moments, weak(0), weak(size(input, 1) - 1))
 			batch = reshape(counted(count), [-1, 1])
-			waiting = where(there, clip(index(input, [batch, at, behind, number(behind, blank)]), -1e30, none), -1e30)
-			scores = where(there, clip(index(input, [batch, at, behind, labels]), -1e30, none), -1e30)
+			waiting = where(there, clip(index(input, [batch, time, behind, number(behind, blank)]), -1e30, none), -1e30)
+			scores = where(there, clip(index(input, [batch, time, behind, labels]), -1e30, none), -1e30)
 			emitting = fastemit_lambda == 0 ? scores : (scores - fixed(scores)) * (1 + fastemit_lambda) + fixed(scores)
 			begin = expand(where(behind == 0, number(waiting, 0), number(waiting, -1e30)), sizes(waiting, 1, none))
-			paths = scan(p, begin, d, size(waiting, 0) - 1, logaddexp(p + squeeze(part(waiting, 0, d, d + 1), [0]),
-				pad(p + squeeze(part(emitting, 0, d, d + 1), [0]), [0, 0, 1, -1], "constant", -1e30)))
+			steps = size(waiting, 0)
+			waits = split(waiting, [steps], 0)
+			emits = split(emitting, [steps], 0)
+			paths = scan(p, begin, d, steps - 1, logaddexp(p + squeeze(nth(waits, d), [0]), pad(p + squeeze(nth(emits, d), [0]), [0, 0, 1, -1], "constant", -1e30)))
 			ends = [times - weak(1) + lengths, counted(count), lengths]
 			loss = -(index(paths, ends) + index(waiting, ends))
 			reduction == "mean" ? sum(loss) / count : reduced(loss, reduction)`,

@@ -39,6 +39,7 @@ import (
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
+//	nth(y, i)                result i of a call
 //	counted(n)               the whole numbers from 0 to n - 1
 //	bit_length(n)            how many bits a number from 0 has
 //	power_of(x, n)           square matrices to the power of n
@@ -125,6 +126,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"mapped":   mapGrid,
 	"near_sum": sumNear,
 	"number":   numberLike,
+	"nth":      func(_ *evaluation, args []*quantity) *quantity { return &quantity{v: args[0].results[args[1].value.I]} },
 	"numbers":  lineOfNumbers,
 	"numel":    countElements,
 	"octets": func(e *evaluation, args []*quantity) *quantity {
