@@ -7,11 +7,12 @@ from typing import Any
 from .._calls import _operators
 from .._core import _dtype
 from .._core._convert import index, tensor
-from .._core._errors import UnsupportedError
+from .._core._errors import UnsupportedError, errors_of
 from .._core._objects import Tensor, meta
 from .._maths._elementwise import of_floats
 
 
+@errors_of("index", "split")
 def ctc_loss(
     log_probs: Tensor,
     labels: Tensor,
@@ -66,6 +67,7 @@ def check_lengths(function: str, lengths: Any, batch: int) -> None:
         raise ValueError(f"[{function}] {given} lengths; want one for each of {batch} examples")
 
 
+@errors_of("index")
 def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
     """The sequences that a beam search found, from the choices of each step and the beams that they continue.
 
@@ -86,6 +88,8 @@ def gather_tree(ids: Tensor, parents: Tensor) -> Tensor:
         raise ValueError(f"[gather_tree] ids has shape {list(shape)}; want [steps, batch, beams], and parents the same")
     if meta(ids).dtype not in (_dtype.int32, _dtype.int64):
         raise UnsupportedError(f"[gather_tree] ids is {meta(ids).dtype.name}; want int32 or int64")
+    if meta(parents).dtype not in (_dtype.int32, _dtype.int64):
+        raise ValueError(f"[gather_tree] parents is {meta(parents).dtype.name}; want int32 or int64")
     return _operators.gather_tree(ids, parents)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._calls import _operators
 from .._core._convert import index, tensor
+from .._core._errors import errors_of
 from .._core._objects import Tensor, meta
 from .._maths._elementwise import of_floats
 from ._sequences import check_lengths
@@ -11,6 +12,7 @@ from ._sequences import check_lengths
 __all__ = ["rnnt_loss"]
 
 
+@errors_of("index", "split")
 def rnnt_loss(
     input: Tensor,
     label: Tensor,
