@@ -269,9 +269,8 @@ var lossFormulas = []composite{
 			logs = log_softmax(log_probs, -1)
 			scores = clip(index(logs, [places(logs, 0), places(logs, 1), unsqueeze(targets, [0])]), -1e30, none)
 			skip = where(targets == pad(targets, [0, 0, 2, -2], "constant", blank), number(scores, -1e30), number(scores, 0))
-			at = split(scores, [size(scores, 0)], 0)
-			paths = scan(p, where(counted(size(targets, 1)) < 2, squeeze(at, [0]), -1e30), t, size(scores, 0) - 1, before=pad(p, [0, 0, 2, 0], "constant", -1e30),
-				logaddexp(logaddexp(p, part(before, 1, 1, -1)), part(before, 1, 0, -2) + skip) + squeeze(nth(at, t + 1), [0]))
+			paths = scan(p, where(counted(size(targets, 1)) < 2, row(scores, 0), -1e30), t, size(scores, 0) - 1, before=pad(p, [0, 0, 2, 0], "constant", -1e30),
+				logaddexp(logaddexp(p, part(before, 1, 1, -1)), part(before, 1, 0, -2) + skip) + row(scores, t + 1))
 			batch = counted(n)
 			end = lengths * weak(2)
 			last = times - weak(1)
@@ -299,10 +298,7 @@ var lossFormulas = []composite{
 			scores = where(there, clip(index(input, [batch, time, behind, labels]), -1e30, none), -1e30)
 			emitting = fastemit_lambda == 0 ? scores : (scores - fixed(scores)) * (1 + fastemit_lambda) + fixed(scores)
 			begin = expand(where(behind == 0, number(waiting, 0), number(waiting, -1e30)), sizes(waiting, 1, none))
-			steps = size(waiting, 0)
-			waits = split(waiting, [steps], 0)
-			emits = split(emitting, [steps], 0)
-			paths = scan(p, begin, d, steps - 1, logaddexp(p + squeeze(nth(waits, d), [0]), pad(p + squeeze(nth(emits, d), [0]), [0, 0, 1, -1], "constant", -1e30)))
+			paths = scan(p, begin, d, size(waiting, 0) - 1, logaddexp(p + row(waiting, d), pad(p + row(emitting, d), [0, 0, 1, -1], "constant", -1e30)))
 			ends = [times - weak(1) + lengths, counted(count), lengths]
 			loss = -(index(paths, ends) + index(waiting, ends))
 			reduction == "mean" ? sum(loss) / count : reduced(loss, reduction)`,

@@ -18,6 +18,7 @@ type quantity struct {
 	value   op.Value    // of what is known
 	list    []*quantity // of a list
 	results []op.Var    // of a call, or any number of operands
+	pieces  []op.Var    // rows of the value, as many as row() cuts at once
 }
 
 // evaluation computes the lines of one formula.

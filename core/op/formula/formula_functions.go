@@ -39,7 +39,8 @@ import (
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
-//	nth(y, i)                result i of a call
+//	row(x, i)                x[i], for all rows of x: those of many are cut in two steps, because the gradient of each is as large as
+//	                         what it is cut from
 //	counted(n)               the whole numbers from 0 to n - 1
 //	bit_length(n)            how many bits a number from 0 has
 //	power_of(x, n)           square matrices to the power of n
@@ -126,7 +127,6 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"mapped":   mapGrid,
 	"near_sum": sumNear,
 	"number":   numberLike,
-	"nth":      func(_ *evaluation, args []*quantity) *quantity { return &quantity{v: args[0].results[args[1].value.I]} },
 	"numbers":  lineOfNumbers,
 	"numel":    countElements,
 	"octets": func(e *evaluation, args []*quantity) *quantity {
@@ -147,6 +147,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"reduced":       reduceLoss,
 	"regions":       alignRegions,
 	"resized":       resizeAxes,
+	"row":           rowOf,
 	"same_shape":    checkShapes,
 	"sampled":       sampleImages,
 	"shaped":        shapeLike,
@@ -403,6 +404,15 @@ func countElements(e *evaluation, args []*quantity) *quantity {
 		}
 	}
 	return whole(n)
+}
+
+func rowOf(e *evaluation, args []*quantity) *quantity {
+	const each = 32
+	x, i, s := args[0], args[1].value.I, e.Shape(args[0].v)
+	for from := int64(len(x.pieces)) * each; from <= i; from += each {
+		x.pieces = append(x.pieces, between(e.Calls, x.v, 0, from, from+each))
+	}
+	return &quantity{v: e.ranked(between(e.Calls, x.pieces[i/each], 0, i%each, i%each+1), s.Dims[1:s.Rank]...)}
 }
 
 func shapeLike(e *evaluation, args []*quantity) *quantity {

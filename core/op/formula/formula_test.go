@@ -121,7 +121,7 @@ func TestFormulas(t *testing.T) {
 		{"f(x) = diagonal_of(x, 0, 0, 0)", nil, "[f] the axes are both 0; want two different ones"},
 		{"f(x) = diagonal_of(x, 0, 0, 2)", nil, "[f] an operand has 2 axes; want one at 2"},
 		{"f(x) = scan(y, x, i, 2, z=y + 1, z * i)", nil, "stack(x, multiply(add(x, 1), 0), multiply(add(multiply(add(x, 1), 0), 1), 1))"},
-		{"f(x) =\n\tparts = split(x, [size(x, 0)], 0)\n\tnth(parts, 1)", nil, "split(x, sections=[2])[1]"},
+		{"f(x) = row(x, 40)", nil, "slice(slice(x, axes=[0], starts=[32], ends=[64], steps=[1]), axes=[0], starts=[8], ends=[9], steps=[1])"},
 		{"f(x) = x * size(x, 2)", nil, "[f] an operand has 2 axes; want one at 2"},
 		{"f(x, y) =\n\tsame_shape(x, y)\n\tx", nil, "[f] shapes are [2, 3], [3]; want one shape"},
 		{"f(x, a=\"mean\") = reduced(x, a)", []op.Value{{Kind: op.String, Ref: "most"}}, "[f] reduction is 'most'; want one of 'mean', 'sum', 'none'"},

@@ -12,7 +12,7 @@ from .._core._objects import Tensor, meta
 from .._maths._elementwise import of_floats
 
 
-@errors_of("index", "split")
+@errors_of("index", "reshape")
 def ctc_loss(
     log_probs: Tensor,
     labels: Tensor,

@@ -12,7 +12,7 @@ from ._sequences import check_lengths
 __all__ = ["rnnt_loss"]
 
 
-@errors_of("index", "split")
+@errors_of("index", "reshape")
 def rnnt_loss(
     input: Tensor,
     label: Tensor,
