@@ -967,6 +967,30 @@
 /* Where window_pool finds the first of the largest elements, counted within each image and channel. */
 #define PMPS_OP_WINDOW_POOL_PLACES 549u
 
+/* Boxes [targets, 4] as offsets of prior boxes, in their sizes: the distance of the centers and the logarithms of the ratios of widths and heights, [targets, boxes, 4]; or the reverse. prior_box_var, [4] or [boxes, 4], divides what is encoded. */
+#define PMPS_OP_BOX_CODER 550u
+
+/* Prior boxes of each cell of input [n, c, h, w], as parts of image: [h, w, boxes, 4], with their variances. */
+#define PMPS_OP_PRIOR_BOX 551u
+
+/* Boxes [n, anchors * h * w, 4] in pixels and scores of classes [n, anchors * h * w, class_num] of predictions x [n, anchors * (5 + class_num), h, w] of YOLOv3, for images of height and width img_size [n, 2]. */
+#define PMPS_OP_YOLO_BOX 552u
+
+/* The largest elements of the bins of regions of images [n, c, h, w], 0 of none: [count, c, output_height, output_width]. Boxes [count, 4] are x and y of two corners; the first boxes_num[0] are of the first image, and so on. */
+#define PMPS_OP_ROI_POOL 553u
+
+/* The losses of cross_entropy, one of each line, and softmax(logits) along the axis of the classes. */
+#define PMPS_OP_SOFTMAX_WITH_CROSS_ENTROPY 555u
+
+/* -log of the probability that softmax(log_probs), [times, batch, classes], spells labels [batch, longest label], with blanks and repetitions removed. */
+#define PMPS_OP_CTC_LOSS 556u
+
+/* The sequence of each beam of the last step, from the choices ids [steps, batch, beams] of a beam search and the beams of the step before that they continue. */
+#define PMPS_OP_GATHER_TREE 557u
+
+/* -log of the probability of all paths that emit label [batch, longest label], for logarithms of probabilities [batch, times, longest label + 1, classes]. */
+#define PMPS_OP_RNNT_LOSS 558u
+
 /* A step of gradient descent: x - learning_rate * grad. */
 #define PMPS_OP_SGD_STEP 580u
 

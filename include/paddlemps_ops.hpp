@@ -1750,6 +1750,46 @@ inline Tensor window_pool_places(const Operand& x, Axes kernel_size = {}, Axes s
   return detail::Call(PMPS_OP_WINDOW_POOL_PLACES).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).one();
 }
 
+/* Boxes [targets, 4] as offsets of prior boxes, in their sizes: the distance of the centers and the logarithms of the ratios of widths and heights, [targets, boxes, 4]; or the reverse. prior_box_var, [4] or [boxes, 4], divides what is encoded. */
+inline Tensor box_coder(const Operand& prior_box, const Operand& prior_box_var, const Operand& target_box, std::string_view code_type = "encode_center_size", bool box_normalized = true, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_BOX_CODER).with(prior_box).with(prior_box_var).with(target_box).give("code_type", code_type).give("box_normalized", box_normalized).give("axis", axis).one();
+}
+
+/* Prior boxes of each cell of input [n, c, h, w], as parts of image: [h, w, boxes, 4], with their variances. */
+inline std::vector<Tensor> prior_box(const Operand& input, const Operand& image, const std::vector<double>& min_sizes = {}, const std::vector<double>& max_sizes = {}, const std::vector<double>& aspect_ratios = {}, const std::vector<double>& variance = {}, bool clip = false, double step_w = 0, double step_h = 0, double offset = 0.5, bool min_max_aspect_ratios_order = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_PRIOR_BOX).with(input).with(image).give("min_sizes", min_sizes).give("max_sizes", max_sizes).give("aspect_ratios", aspect_ratios).give("variance", variance).give("clip", clip).give("step_w", step_w).give("step_h", step_h).give("offset", offset).give("min_max_aspect_ratios_order", min_max_aspect_ratios_order).all(most);
+}
+
+/* Boxes [n, anchors * h * w, 4] in pixels and scores of classes [n, anchors * h * w, class_num] of predictions x [n, anchors * (5 + class_num), h, w] of YOLOv3, for images of height and width img_size [n, 2]. */
+inline std::vector<Tensor> yolo_box(const Operand& x, const Operand& img_size, Axes anchors = {}, std::int64_t class_num = 1, double conf_thresh = 0.01, std::int64_t downsample_ratio = 32, bool clip_bbox = true, double scale_x_y = 1, bool iou_aware = false, double iou_aware_factor = 0.5, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_YOLO_BOX).with(x).with(img_size).give("anchors", anchors).give("class_num", class_num).give("conf_thresh", conf_thresh).give("downsample_ratio", downsample_ratio).give("clip_bbox", clip_bbox).give("scale_x_y", scale_x_y).give("iou_aware", iou_aware).give("iou_aware_factor", iou_aware_factor).all(most);
+}
+
+/* The largest elements of the bins of regions of images [n, c, h, w], 0 of none: [count, c, output_height, output_width]. Boxes [count, 4] are x and y of two corners; the first boxes_num[0] are of the first image, and so on. */
+inline Tensor roi_pool(const Operand& x, const Operand& boxes, const Operand& boxes_num, std::int64_t output_height = 1, std::int64_t output_width = 1, double spatial_scale = 1) {
+  return detail::Call(PMPS_OP_ROI_POOL).with(x).with(boxes).with(boxes_num).give("output_height", output_height).give("output_width", output_width).give("spatial_scale", spatial_scale).one();
+}
+
+/* The losses of cross_entropy, one of each line, and softmax(logits) along the axis of the classes. */
+inline std::vector<Tensor> softmax_with_cross_entropy(const Operand& logits, const Operand& label, bool soft_label = false, std::int64_t ignore_index = -100, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_SOFTMAX_WITH_CROSS_ENTROPY).with(logits).with(label).give("soft_label", soft_label).give("ignore_index", ignore_index).give("axis", axis).all(most);
+}
+
+/* -log of the probability that softmax(log_probs), [times, batch, classes], spells labels [batch, longest label], with blanks and repetitions removed. */
+inline Tensor ctc_loss(const Operand& log_probs, const Operand& labels, const Operand& input_lengths, const Operand& label_lengths, std::int64_t blank = 0, std::string_view reduction = "mean", bool norm_by_times = false, bool zero_infinity = false) {
+  return detail::Call(PMPS_OP_CTC_LOSS).with(log_probs).with(labels).with(input_lengths).with(label_lengths).give("blank", blank).give("reduction", reduction).give("norm_by_times", norm_by_times).give("zero_infinity", zero_infinity).one();
+}
+
+/* The sequence of each beam of the last step, from the choices ids [steps, batch, beams] of a beam search and the beams of the step before that they continue. */
+inline Tensor gather_tree(const Operand& ids, const Operand& parents) {
+  return detail::Call(PMPS_OP_GATHER_TREE).with(ids).with(parents).one();
+}
+
+/* -log of the probability of all paths that emit label [batch, longest label], for logarithms of probabilities [batch, times, longest label + 1, classes]. */
+inline Tensor rnnt_loss(const Operand& input, const Operand& label, const Operand& input_lengths, const Operand& label_lengths, std::int64_t blank = 0, double fastemit_lambda = 0.001, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_RNNT_LOSS).with(input).with(label).with(input_lengths).with(label_lengths).give("blank", blank).give("fastemit_lambda", fastemit_lambda).give("reduction", reduction).one();
+}
+
 /* A step of gradient descent: x - learning_rate * grad. */
 inline Tensor sgd_step(const Operand& x, const Operand& grad, const Operand& learning_rate) {
   return detail::Call(PMPS_OP_SGD_STEP).with(x).with(grad).with(learning_rate).one();

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import oracles_attention
+import oracles_detection
 import oracles_image
 import oracles_index
 import oracles_product
+import oracles_sequence
 import oracles_step
 
 import paddle_mps as paddle
@@ -21,7 +23,15 @@ import paddle_mps as paddle
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
 
-PARTS = (oracles_attention, oracles_image, oracles_index, oracles_product, oracles_step)
+PARTS = (
+    oracles_attention,
+    oracles_detection,
+    oracles_image,
+    oracles_index,
+    oracles_product,
+    oracles_sequence,
+    oracles_step,
+)
 
 rng = np.random.default_rng(31)
 

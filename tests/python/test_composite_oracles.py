@@ -353,6 +353,16 @@ def test_labels_out_of_range_name_the_function() -> None:
                 function(x, label)
     with pytest.raises(ValueError, match=r"^\[softmax_with_cross_entropy\] index 7 is out of range"):
         F.softmax_with_cross_entropy(x, label.unsqueeze(1))
+    one, far, scores = paddle.ones([1], "int64").cpu(), label[1:].unsqueeze(0), paddle.ones([1, 1, 2, 3]).cpu()
+    calls: list[tuple[Any, Any]] = [
+        (F.ctc_loss, (scores[0][:, :1], far, one, one)),
+        (F.rnnt_loss, (scores, far, one, one)),
+        (F.gather_tree, (far.expand([2, 1, 1]), far.expand([2, 1, 1]))),
+    ]
+    for sequences, operands in calls:
+        for _ in range(3):
+            with pytest.raises(ValueError, match=rf"^\[{sequences.__name__}\] index 7 is out of range"):
+                sequences(*operands)
 
 
 def test_operands_that_a_gradient_does_not_depend_on_may_be_written_later(place: str) -> None:

@@ -175,6 +175,8 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "nansum": ({"isnan", "sum"}, set(), "on the CPU one pass tells whether there is a nan"),
     "multi_label_margin_loss": ({"logical_or"}, set(), "a check of labels"),
     "cross_entropy": (set(), {"rank - 1", "axis + 1"}, "counts of axes"),
+    "softmax_with_cross_entropy": ({"cross_entropy"}, {"len(shape) - 1"}, "without the softmax it is that"),
+    "rnnt_loss": (set(), {"shape[2] - 1"}, "a size that is compared"),
     "linear": ({"matmul"}, set(), "without a bias it is that, and halves stay halves"),
     "inner": ({"multiply"}, set(), "an operand of one element is a factor, whatever its axes are"),
     "masked_scatter": ({"assign"}, set(), "without elements there is nothing to choose between"),

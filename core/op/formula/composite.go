@@ -46,7 +46,7 @@ type composite struct {
 }
 
 // All are the rows of all formulas.
-var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites, productComposites, indexComposites, imageComposites, stepComposites, attentionComposites)
+var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites, productComposites, indexComposites, imageComposites, stepComposites, attentionComposites, detectionComposites)
 
 // composites are complete rows.
 func composites(list []composite) []op.Row {

@@ -166,4 +166,14 @@ var indexFormulas = []composite{
 			same_shape(src_index, dst_index)
 			message(gather(x, checked(src_index, size(x, 0)), 0), gather(y, checked(dst_index, size(y, 0)), 0), message_op)`,
 	},
+	{
+		// From the last step back, the beam that each beam continues.
+		id: 557, kind: op.Index, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, infer: op.Rules{likeFirst, unchanged}, python: functionByHand,
+		formula: `gather_tree(ids, parents) =
+			same_shape(ids, parents)
+			n = size(ids, 0)
+			before = checked(parents, size(ids, 2))
+			beams = scan(b, expand(counted(size(ids, 2)), sizes(ids, 1, none)), i, n - 1, pick(squeeze(part(before, 0, n - 1 - i, n - i), [0]), b, 1))
+			numel(ids) == 0 ? ids : pick(ids, flip(beams, [0]), 2)`,
+	},
 }

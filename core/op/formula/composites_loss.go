@@ -248,6 +248,69 @@ var lossFormulas = []composite{
 			cut = clip(scores * like(valid, input), -40, 40)
 			sum(softplus(cut, 1, 40) - like(bits, input) * cut, axis=[1], keepdim=true)`,
 	},
+	{
+		id: 555, kind: op.Composed, narrow: true, python: functionByHand,
+		formula: `softmax_with_cross_entropy(logits, label, soft_label=false, ignore_index=-100, axis=-1) -> loss, softmax =
+			[cross_entropy(logits, label, none, ignore_index, "none", soft_label, axis), softmax(logits, axis)]`,
+	},
+	{
+		// A. Graves et al., Connectionist Temporal Classification, 2006, 4.1. Targets are the labels with blanks around each; a path may
+		// skip the blank between two labels, unless they are equal. The logarithm of 0 is finite, so that the difference of two is no nan,
+		// and so large that no path with it is possible. Labels that are too long have no loss, as in Paddle. With norm_by_times the
+		// gradient of an example is divided by its number of times, and the loss is not.
+		id: 556, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, lossOfSequences}, python: functionByHand,
+		formula: `ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=false, zero_infinity=false) =
+			n = size(labels, 0)
+			times = reshape(whole(input_lengths), [n])
+			lengths = reshape(whole(label_lengths), [n])
+			inside = places(labels, 1) < unsqueeze(lengths, [1])
+			spelled = where(inside, checked(labels, size(log_probs, 2)), number(lengths, blank))
+			targets = pad(reshape(stack([spelled * weak(0) + weak(blank), spelled], 2), [n, 2 * size(labels, 1)]), [0, 0, 0, 1], "constant", blank)
+			logs = log_softmax(log_probs, -1)
+			scores = clip(index(logs, [places(logs, 0), places(logs, 1), unsqueeze(targets, [0])]), -1e30, none)
+			skip = where(targets == pad(targets, [0, 0, 2, -2], "constant", blank), number(scores, -1e30), number(scores, 0))
+			paths = scan(p, where(counted(size(targets, 1)) < 2, row(scores, 0), -1e30), t, size(scores, 0) - 1, before=pad(p, [0, 0, 2, 0], "constant", -1e30),
+				logaddexp(logaddexp(p, part(before, 1, 1, -1)), part(before, 1, 0, -2) + skip) + row(scores, t + 1))
+			batch = counted(n)
+			end = lengths * weak(2)
+			last = times - weak(1)
+			ends = logaddexp(index(paths, [last, batch, end]), where(lengths > 0, index(paths, [last, batch, end - weak(1)]), -1e30))
+			blanks = sum(whole(part(spelled, 1, 1, none) == part(spelled, 1, 0, -1) & part(inside, 1, 1, none)), axis=[1])
+			each = where(times >= lengths + blanks, where(ends > -5e29, -ends, zero_infinity ? 0 : inf), 0)
+			loss = norm_by_times ? (each - fixed(each)) / like(times, each) + fixed(each) : each
+			reduction == "mean" ? mean(loss / like(lengths, loss)) : reduced(loss, reduction)`,
+	},
+	{
+		// A. Graves, Sequence Transduction with Recurrent Neural Networks, 2012, 2.4, by diagonals of constant time and labels: a path waits
+		// for the next time, or emits a label. The gradient of emitting is multiplied by 1 + fastemit_lambda, and the loss is not.
+		id: 558, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, lossOfSequences}, python: functionByHand,
+		formula: `rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean") =
+			count = size(label, 0)
+			times = reshape(whole(input_lengths), [count])
+			lengths = reshape(whole(label_lengths), [count])
+			labels = pad(where(places(label, 1) < unsqueeze(lengths, [1]), checked(label, size(input, 3)), number(lengths, blank)), [0, 0, 0, 1], "constant", blank)
+			behind = counted(size(input, 2))
+			moments = reshape(counted(size(input, 1) + size(input, 2) - 1), [-1, 1, 1]) - behind
+			there = moments >= 0 & moments < size(input, 1)
+			time = clip(moments, weak(0), weak(size(input, 1) - 1))
+			batch = reshape(counted(count), [-1, 1])
+			waiting = where(there, clip(index(input, [batch, time, behind, number(behind, blank)]), -1e30, none), -1e30)
+			scores = where(there, clip(index(input, [batch, time, behind, labels]), -1e30, none), -1e30)
+			emitting = fastemit_lambda == 0 ? scores : (scores - fixed(scores)) * (1 + fastemit_lambda) + fixed(scores)
+			begin = expand(where(behind == 0, number(waiting, 0), number(waiting, -1e30)), sizes(waiting, 1, none))
+			paths = scan(p, begin, d, size(waiting, 0) - 1, logaddexp(p + row(waiting, d), pad(p + row(emitting, d), [0, 0, 1, -1], "constant", -1e30)))
+			ends = [times - weak(1) + lengths, counted(count), lengths]
+			loss = -(index(paths, ends) + index(waiting, ends))
+			reduction == "mean" ? sum(loss) / count : reduced(loss, reduction)`,
+	},
+}
+
+// lossOfSequences is the rule of ctc_loss and rnnt_loss, whose calls are many: a loss for each of the labels, or one number.
+func lossOfSequences(c *op.Inference) error {
+	if c.Attr("reduction").Str() == "none" {
+		c.Out[0].Shape = rows.Line(c.In[1].Shape.Dims[0], 1, 0)
+	}
+	return nil
 }
 
 // Steps of optimizers: from a weight, its gradient and the states of the optimizer to the next weight and states.

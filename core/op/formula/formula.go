@@ -35,6 +35,9 @@ import (
 //	attribute ? a : b       a or b, of which the other is not computed; also for given(x), whether an operand was given. A line may
 //	                        end behind ? and :
 //	[0, -1]                 a list of ints, for an attribute, or of operands
+//	scan(y, a, i, n, f(y, i))
+//	                        a, f(a, 0), f(f(a, 0), 1)..., n of them behind the first one, stacked. Lines are computed once: what
+//	                        depends on y and i stands in place, or has a name as an argument in front: scan(y, a, i, n, z=g(y), f(y, z))
 //
 // Numbers among operands are floats, weak beside tensors as in Python. What has no operand among its parts, like 2 * pi, is
 // computed once, in float64. Beside the rows there are the functions of formulaFunctions.

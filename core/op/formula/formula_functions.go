@@ -36,12 +36,15 @@ import (
 //	diagonal_of(x, offset, first, second)
 //	                         the diagonals of the matrices over two axes, as the last axis
 //	checked(label, n)        labels of int64, with n, which is out of range, for negative ones
+//	fixed(x)                 x without a gradient, which bits have not
 //	wide(x)                  x as float32, or as float64 where it is
 //	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
 //	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
+//	row(x, i)                x[i], for all rows of x: those of many are cut in two steps, because the gradient of each is as large as
+//	                         what it is cut from
 //	counted(n)               the whole numbers from 0 to n - 1
 //	bit_length(n)            how many bits a number from 0 has
 //	power_of(x, n)           square matrices to the power of n
@@ -53,6 +56,7 @@ import (
 //	whole(label)             labels as int64
 //	class_of(label, kept, n) labels of int64, with 0 for those that are not kept and n, which is out of range, for negative ones
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
+//	numbers(list, x)         a list of numbers in the dtype of x
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 //
@@ -108,7 +112,10 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"counted":     func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} },
 	"deformed":    deformConv,
 	"diagonal_of": diagonalOf,
-	"folded":      addWindows,
+	"fixed": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[0].v).DType)}}, bitsOf(e, args).v)}
+	},
+	"folded": addWindows,
 	"from_bits": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[1].v).DType)}}, args[0].v)}
 	},
@@ -127,6 +134,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"message":  message,
 	"near_sum": sumNear,
 	"number":   numberLike,
+	"numbers":  lineOfNumbers,
 	"numel":    countElements,
 	"octets": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Uint8)}
@@ -148,6 +156,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"reduced":       reduceLoss,
 	"regions":       alignRegions,
 	"resized":       resizeAxes,
+	"row":           rowOf,
 	"same_shape":    checkShapes,
 	"sampled":       sampleImages,
 	"shaped":        shapeLike,
@@ -405,6 +414,15 @@ func countElements(e *evaluation, args []*quantity) *quantity {
 		}
 	}
 	return whole(n)
+}
+
+func rowOf(e *evaluation, args []*quantity) *quantity {
+	const each = 32
+	x, i, s := args[0], args[1].value.I, e.Shape(args[0].v)
+	for from := int64(len(x.pieces)) * each; from <= i; from += each {
+		x.pieces = append(x.pieces, between(e.Calls, x.v, 0, from, from+each))
+	}
+	return &quantity{v: e.ranked(between(e.Calls, x.pieces[i/each], 0, i%each, i%each+1), s.Dims[1:s.Rank]...)}
 }
 
 func shapeLike(e *evaluation, args []*quantity) *quantity {

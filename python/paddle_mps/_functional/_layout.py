@@ -173,16 +173,6 @@ def refuse_cuts(amounts: Sequence[int]) -> None:
         raise ValueError(f"[{called('pad')}] pad is {list(amounts)}; want numbers from 0")
 
 
-def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:
-    """A part of an axis, as a view."""
-    return _operators.slice(x, [axis], [start], [end], [1])
-
-
-def step_of(x: Tensor, i: int) -> Tensor:
-    """x[i], as a view."""
-    return _operators.squeeze(between(x, 0, i, i + 1), 0)
-
-
 def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
     """`pad` with zeros: [left, right, top, bottom]."""
     return pad(x, padding, "constant", 0, data_format)
