@@ -25,8 +25,8 @@ import numpy as np
 
 import paddle_mps as paddle
 from paddle_mps._calls import _operators
-from paddle_mps._maths import _ops
 from paddle_mps._functional import _generated
+from paddle_mps._maths import _ops
 from paddle_mps.selftest.domains import GENERATORS
 from paddle_mps.selftest.suite import TABLE
 

@@ -73,7 +73,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle": (
         Rule(3, _LOOP, "Model"),
         Rule(3, _SUMMARY, "flops summary"),
-        Rule(3, "until then cast tensors with x.astype('float16')", "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype"),
+        Rule(
+            3,
+            "until then cast tensors with x.astype('float16')",
+            "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype",
+        ),
         Rule(3, _DATA, "batch"),
         Rule(3, _ONE_PROCESS, "DataParallel"),
         Rule(0, _STATIC, "IrGuard ir_guard check_shape"),

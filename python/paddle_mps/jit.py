@@ -49,6 +49,7 @@ PACKAGE = __name__.partition(".")[0]
 KEPT = 64  # programs of a function, the latest ones
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+AnyLayer = TypeVar("AnyLayer", bound=Layer)
 Dims = Union[int, None]
 
 
@@ -633,6 +634,17 @@ def enable_to_static(enable_to_static_bool: bool) -> None:
         _builtin.traces.append(OFF)
 
 
+@overload
+def to_static(
+    function: AnyLayer,
+    input_spec: Sequence[Any] | None = None,
+    build_strategy: Any = None,
+    backend: str | None = "CINN",
+    *,
+    full_graph: bool = False,
+    dynamic: bool | None = None,
+    **kwargs: Any,
+) -> AnyLayer: ...
 @overload
 def to_static(
     function: Callable[..., Any],

@@ -600,8 +600,8 @@ assert state() == before
 
 
 def test_public_names_follow_the_table() -> None:
-    from paddle_mps._maths import _ops
     from paddle_mps._functional import _generated
+    from paddle_mps._maths import _ops
     from paddle_mps.nn import functional
 
     assert set(_ops.__all__) <= set(paddle.__all__)

@@ -199,11 +199,17 @@ def test_hooks_change_inputs_and_results() -> None:
     seen: list[Any] = []
     first = net.register_forward_pre_hook(lambda layer, inputs: seen.append(len(inputs)))
     net.register_forward_pre_hook(lambda layer, inputs: inputs[0] + 1)
-    net.register_forward_pre_hook(lambda layer, inputs: seen.append("before") or None, prepend=True)
+
+    def before(layer: Any, inputs: Any) -> None:
+        seen.append("before")
+
+    net.register_forward_pre_hook(before, prepend=True)
     after = net.register_forward_post_hook(lambda layer, inputs, result: result * 10)
     np.testing.assert_array_equal(net(paddle.to_tensor([[1.0, 2.0]])).numpy(), [[20, 30]])
     assert seen == ["before", 1]
-    after.remove(), first.remove(), first.remove()
+    after.remove()
+    first.remove()
+    first.remove()
     np.testing.assert_array_equal(net(paddle.to_tensor([[1.0, 2.0]])).numpy(), [[2, 3]])
     assert seen == ["before", 1, "before"]
 
@@ -273,7 +279,9 @@ def test_files(tmp_path: pathlib.Path) -> None:
     optimizer = paddle.optimizer.Adam(paddle.optimizer.lr.StepDecay(0.1, 2), parameters=net.parameters())
     for _ in range(3):
         net(pictures()).mean().backward()
-        optimizer.step(), optimizer.clear_grad(), optimizer._learning_rate.step()
+        optimizer.step()
+        optimizer.clear_grad()
+        optimizer._learning_rate.step()
     paddle.save(net.state_dict(), str(tmp_path / "net.pdparams"))
     paddle.save(optimizer.state_dict(), str(tmp_path / "net.pdopt"))
     content = pickle.loads((tmp_path / "net.pdparams").read_bytes())
@@ -317,7 +325,12 @@ def test_dtypes_change_in_place(way: str) -> None:
     net = Net()
     weight = net.conv.weight
     net(pictures()).mean().backward()
-    {"to": lambda: net.to(dtype="float16"), "float16": net.float16, "astype": lambda: net.astype("float16")}[way]()
+    ways: dict[str, Any] = {
+        "to": lambda: net.to(dtype="float16"),
+        "float16": net.float16,
+        "astype": lambda: net.astype("float16"),
+    }
+    ways[way]()
     assert net.conv.weight is weight and weight.dtype == "float16" and weight.grad.dtype == "float16"
     assert net.steps.dtype == "float16" and weight.trainable
     net.float(excluded_layers=nn.Conv2D)
