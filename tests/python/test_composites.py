@@ -178,6 +178,8 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
         {"(lower + upper) / 2", "lower + upper", "1.0 / 8.0", "1.0 / 3.0"},
         "a slope, where none is drawn",
     ),
+    "sequence_mask": ({"max"}, set(), "the largest length, where none is given"),
+    "repeat_interleave": ({"gather"}, set(), "how long the result is, tensors of repeats say alone"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
 }
 

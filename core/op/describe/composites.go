@@ -171,6 +171,12 @@ func describedCompositesIndex() []Description {
 		{Name: "searchsorted", Attrs: []string{"whether behind elements that are equal"}, Doc: "Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end."},
 		{Name: "isin", Attrs: []string{"whether it is not among them"}, Doc: "Whether each element of x is among those of test_x; a nan is not."},
 		{Name: "mode", Attrs: []string{"the axis, which stays with 1 element"}, Doc: "The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing."},
+		{Name: "roll", Attrs: []string{"how far, a number for each axis; half of it where they are left out", "axes; without them all elements are one line"}, Doc: "x with its elements moved along axes; what leaves at one end enters at the other."},
+		{Name: "fftshift", Attrs: []string{"axes; all where it is left out"}, Doc: "x with the halves of axes exchanged, so that frequency 0 is in the middle."},
+		{Name: "ifftshift", Attrs: []string{"axes; all where it is left out"}, Doc: "The reverse of fftshift."},
+		{Name: "repeat_interleave", Attrs: []string{"how often", "the axis; without it all elements are one line"}, Doc: "Each slice of x along an axis several times."},
+		{Name: "sequence_mask", Attrs: []string{"the length of a row", "of the result; int64 where it is left out"}, Doc: "For each length a row of that many ones, then zeros."},
+		{Name: "multiplex", Doc: "Row i of the tensor that index[i] names, for all i; the tensors have one shape."},
 		{Name: "masked_fill", Doc: "x with value, which may be a number, where mask holds."},
 		{Name: "masked_scatter", Doc: "x with the elements of value, in row-major order, where mask holds."},
 	}
