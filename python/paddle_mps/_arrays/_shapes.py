@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._calls import _grad, _operators
-from .._calls._call import renamed
+from .._calls._call import MOST_RESULTS, renamed
 from .._core._caller import axes_text, called
 from .._core._convert import MOST_PARTS, axis_of, index, listed, of_one_place, tensor, whole
 from .._core._errors import OutOfRangeError, errors_of
@@ -515,7 +515,11 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
         ValueError: the axis is out of range, or num another number.
     """
     shape = meta(tensor(x, "unstack", "x")).shape
-    return _operators.unstack(x, axis, shape[axis_of("unstack", axis, len(shape))] if num is None else num)
+    a = axis_of("unstack", axis, len(shape))
+    n = shape[a]
+    if n > MOST_RESULTS and num in (None, n):  # more than one call has
+        return [part for i in range(0, n, MOST_RESULTS) for part in unstack(cut(x, a, i, i + MOST_RESULTS), a)]
+    return _operators.unstack(x, a, n if num is None else num)
 
 
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
