@@ -161,7 +161,7 @@ var indexFormulas = []composite{
 			given(dtype) ? cast(kept, dtype=dtype) : whole(kept)`,
 	},
 	{
-		id: 446, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: &op.Python{ByHand: true},
+		id: 446, kind: op.Composed, accepts: dtype.Integers, narrow: true, python: &op.Python{ByHand: true},
 		formula: `multiplex(index, inputs...) =
 			all = stack(inputs)
 			index(all, [checked(reshape(index, [-1]), size(all, 0)), counted(size(index, 0))])`,

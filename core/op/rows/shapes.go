@@ -32,7 +32,8 @@ var shapeRows = []op.Row{
 		},
 	},
 	{
-		ID: 440, Name: "add_n", Kind: op.Composed, In: []op.Input{{Name: "inputs", Variadic: true, Domain: op.Ordinary}}, Grad: op.Grad{Rule: gradAddN}, Accepts: anyNumber, Infer: op.Rules{joined, Broadcast}, Lower: op.LowerToCalls, Calls: addAll, Python: &op.Python{ByHand: true},
+		// Tests add three tensors, with two roundings.
+		ID: 440, Name: "add_n", Kind: op.Composed, In: []op.Input{{Name: "inputs", Variadic: true, Domain: op.Ordinary}}, Grad: op.Grad{Rule: gradAddN}, Accepts: anyNumber, Infer: op.Rules{joined, Broadcast}, Lower: op.LowerToCalls, Calls: addAll, Tolerance: pairwise, Python: &op.Python{ByHand: true},
 	},
 }
 
