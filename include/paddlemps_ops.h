@@ -787,6 +787,36 @@
 /* A matrix of zeros with matrices along its diagonal; vectors are rows. */
 #define PMPS_OP_BLOCK_DIAG 436u
 
+/* Neighbouring axes as one. */
+#define PMPS_OP_FLATTEN 437u
+
+/* The diagonals of the matrices over two axes, as the last axis. */
+#define PMPS_OP_DIAGONAL 438u
+
+/* The slices along an axis, without it. */
+#define PMPS_OP_UNSTACK 439u
+
+/* The sum of tensors of one shape and dtype, one after the other. */
+#define PMPS_OP_ADD_N 440u
+
+/* x with its elements moved along axes; what leaves at one end enters at the other. */
+#define PMPS_OP_ROLL 441u
+
+/* x with the halves of axes exchanged, so that frequency 0 is in the middle. */
+#define PMPS_OP_FFTSHIFT 442u
+
+/* The reverse of fftshift. */
+#define PMPS_OP_IFFTSHIFT 443u
+
+/* Each slice of x along an axis several times. */
+#define PMPS_OP_REPEAT_INTERLEAVE 444u
+
+/* For each length a row of that many ones, then zeros. */
+#define PMPS_OP_SEQUENCE_MASK 445u
+
+/* Row i of the tensor that index[i] names, for all i; the tensors have one shape. */
+#define PMPS_OP_MULTIPLEX 446u
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 #define PMPS_OP_PIXEL_SHUFFLE 450u
 

@@ -1450,6 +1450,56 @@ inline Tensor block_diag(const Tensors& x) {
   return detail::Call(PMPS_OP_BLOCK_DIAG).with(x).one();
 }
 
+/* Neighbouring axes as one. */
+inline Tensor flatten(const Operand& x, std::int64_t start_axis = 0, std::int64_t stop_axis = -1) {
+  return detail::Call(PMPS_OP_FLATTEN).with(x).give("start_axis", start_axis).give("stop_axis", stop_axis).one();
+}
+
+/* The diagonals of the matrices over two axes, as the last axis. */
+inline Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1) {
+  return detail::Call(PMPS_OP_DIAGONAL).with(x).give("offset", offset).give("axis1", axis1).give("axis2", axis2).one();
+}
+
+/* The slices along an axis, without it. */
+inline std::vector<Tensor> unstack(const Operand& x, std::int64_t axis, std::int64_t num, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_UNSTACK).with(x).give("axis", axis).give("num", num).all(most);
+}
+
+/* The sum of tensors of one shape and dtype, one after the other. */
+inline Tensor add_n(const Tensors& inputs) {
+  return detail::Call(PMPS_OP_ADD_N).with(inputs).one();
+}
+
+/* x with its elements moved along axes; what leaves at one end enters at the other. */
+inline Tensor roll(const Operand& x, Axes shifts = {}, Axes axis = {}) {
+  return detail::Call(PMPS_OP_ROLL).with(x).give("shifts", shifts).give("axis", axis).one();
+}
+
+/* x with the halves of axes exchanged, so that frequency 0 is in the middle. */
+inline Tensor fftshift(const Operand& x, Axes axes = {}) {
+  return detail::Call(PMPS_OP_FFTSHIFT).with(x).give("axes", axes).one();
+}
+
+/* The reverse of fftshift. */
+inline Tensor ifftshift(const Operand& x, Axes axes = {}) {
+  return detail::Call(PMPS_OP_IFFTSHIFT).with(x).give("axes", axes).one();
+}
+
+/* Each slice of x along an axis several times. */
+inline Tensor repeat_interleave(const Operand& x, std::int64_t repeats = 1, std::optional<std::int64_t> axis = {}) {
+  return detail::Call(PMPS_OP_REPEAT_INTERLEAVE).with(x).give("repeats", repeats).give("axis", axis).one();
+}
+
+/* For each length a row of that many ones, then zeros. */
+inline Tensor sequence_mask(const Operand& x, std::int64_t maxlen = 1, std::optional<pmps_dtype> dtype = {}) {
+  return detail::Call(PMPS_OP_SEQUENCE_MASK).with(x).give("maxlen", maxlen).give("dtype", dtype).one();
+}
+
+/* Row i of the tensor that index[i] names, for all i; the tensors have one shape. */
+inline Tensor multiplex(const Operand& index, const Tensors& inputs) {
+  return detail::Call(PMPS_OP_MULTIPLEX).with(index).with(inputs).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();

@@ -666,8 +666,9 @@ def row_of(name: str) -> Any:
 
 
 def as_arguments(name: str, operands: list[Any]) -> list[Any]:
-    """Operands as the function of the row takes them: any number of them are one list."""
-    return [operands] if row_of(name)["inputs"][-1].get("variadic") else operands
+    """Operands as the function of the row takes them: any number of them, the last ones, are one list."""
+    inputs = row_of(name)["inputs"]
+    return [*operands[: len(inputs) - 1], operands[len(inputs) - 1 :]] if inputs[-1].get("variadic") else operands
 
 
 def tensors(arrays: list[Any], dtype: str, place: str, view: bool) -> list[Any]:

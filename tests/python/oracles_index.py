@@ -179,6 +179,24 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "isin/many": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [floats(3, 4).round(1), floats(7, 3).round(1)], [[], [True]], (0, 1), "bool", ("float64",)),
     "mode": (most_frequent, lambda: [steps(4, 6)], [[], [0]], (0,)),
     "mode/apart": (most_frequent, lambda: [floats(4, 6)], [[], [0]]),
+    "roll": (
+        lambda x, shifts, axis=None: np.roll(x, shifts if axis else shifts[0], axis and tuple(axis)),
+        lambda: [floats(3, 4, 2)], [[[5]], [[-1], [1]], [[0], [0]], [[2, -7], [0, -2]]],
+    ),
+    "fftshift": (lambda x, a=None: np.fft.fftshift(x, a), lambda: [floats(3, 4, 5)], [[], [[0]], [[1, -1]]]),
+    "ifftshift": (lambda x, a=None: np.fft.ifftshift(x, a), lambda: [floats(3, 4, 5)], [[], [[0]], [[1, -1]]]),
+    "repeat_interleave": (np.repeat, lambda: [floats(3, 4, 2)], [[2], [3, 0], [2, 1], [4, -1], [1, -2]]),
+    "sequence_mask": (
+        lambda x, n=1, dtype=None: (np.arange(n) < x[..., None]).astype(dtype or "int64"), lambda: [rng.integers(0, 6, (3, 2))],
+        [[5], [0]], (0,), "int64",
+    ),
+    "sequence_mask/floats": (
+        lambda x, n=1, dtype=None: (np.arange(n) < x[..., None]).astype(dtype), lambda: [steps(4) + 1.5], [[3, "bool"]], (0,), "bool",
+    ),
+    "multiplex": (
+        lambda i, *x: np.stack([x[k][row] for row, k in enumerate(i.ravel())]), lambda: [rng.integers(0, 3, (3, 1)), floats(4, 2), floats(4, 2), floats(4, 2)],
+        [[]], (0,),
+    ),
     "vecdot": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(3, 4), floats(3, 4)], [[], [0]]),
     "vecdot/broadcast": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(2, 3, 4), floats(4)], [[], [1]]),
     "matrix_power": (lambda x, n=1: np.linalg.matrix_power(x, n), lambda: [floats(2, 3, 3)], [[], [0], [2], [3], [7]], (), "", ("float64",)),

@@ -159,6 +159,7 @@ FITTING: dict[str, Callable[[], list[Any]]] = {
     "gru": lambda: [image(2, 1, 6), image(2, 6), image(1, 2), None, False, False],
     "pad": lambda: [image(2, 3), [1, 0, 2, -1], "reflect", 1.5],
     "unfold": lambda: [image(1, 2, 3, 3), [2, 2], None, [1, 0, 0, 1], None],
+    "unstack": lambda: [image(2, 3), 1, 3],
     "diagonal_scatter": lambda: [image(2, 3), image(2), 1, 0, -1],
     "slice_scatter": lambda: [image(4, 3), image(2, 1), [0], [-2], [9], None],
     "select_scatter": lambda: [image(4, 3), image(3), 0, -1],

@@ -198,6 +198,8 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
         set(),
         "a check of elements",
     ),
+    "sequence_mask": ({"max"}, set(), "the largest length, where none is given"),
+    "repeat_interleave": ({"gather"}, set(), "how long the result is, tensors of repeats say alone"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
     "swish": ({"silu"}, set(), "its row with the factor 1"),
 }

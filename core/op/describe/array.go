@@ -37,6 +37,12 @@ func describedArray() []Description {
 		}},
 		{Name: "as_strided", Doc: "Any layout of the memory between the first and the last element of x.", Elsewhere: "tests/peers/expressions/shapes.py"},
 		{Name: "split", NumPy: "split(x, sections, axis)", Doc: "Parts of a tensor along an axis.", Settings: []Setting{{{"sections", []int{5}}, {"axis", 0}}, {{"sections", []int{2, -1}}, {"axis", 1}}}},
+		{Name: "flatten", NumPy: "x.reshape(x.shape[:start_axis] + (-1,) + x.shape[stop_axis:][1:])", Doc: "Neighbouring axes as one.", Settings: []Setting{
+			{{OperandShapes, [][]int{{3, 4, 5}}}}, {{OperandShapes, [][]int{{3, 4, 70}}}, {"start_axis", 1}}, {{OperandShapes, [][]int{{3, 4, 5}}}, {"start_axis", -3}, {"stop_axis", 1}}, {{OperandShapes, [][]int{{}}}},
+		}},
+		{Name: "diagonal", NumPy: "np.diagonal(x, offset, axis1, axis2)", Doc: "The diagonals of the matrices over two axes, as the last axis.", Settings: []Setting{{{"offset", 0}}, {{"offset", 1}, {"axis1", 1}, {"axis2", 0}}, {{"offset", -2}, {"axis1", 0}, {"axis2", -1}}}},
+		{Name: "unstack", NumPy: "list(np.moveaxis(x, given['axis'], 0))", Doc: "The slices along an axis, without it.", Settings: []Setting{{{OperandShapes, [][]int{{3, 70}}}, {"num", 3}}, {{OperandShapes, [][]int{{3, 4, 2}}}, {"axis", -2}, {"num", 4}}}},
+		{Name: "add_n", NumPy: "sum(x.astype(np.float64) for x in inputs)", Doc: "The sum of tensors of one shape and dtype, one after the other."},
 		{Name: "concat", NumPy: "np.concatenate(x, axis)", Doc: "Tensors end to end along an axis.", Settings: firstAndLast},
 		{Name: "stack", NumPy: "np.stack(x, axis)", Doc: "Tensors of one shape side by side along a new axis.", Settings: firstAndLast},
 		{Name: "tile", NumPy: "np.tile(x, repeat_times)", Doc: "x repeated along its axes.", Settings: []Setting{{{"repeat_times", []int{2, 3}}}, {{"repeat_times", []int{2}}}, {{"repeat_times", []int{2, 1, 2}}}}},

@@ -7,8 +7,6 @@
 package formula
 
 import (
-	"slices"
-
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
@@ -46,13 +44,14 @@ type composite struct {
 }
 
 // All are the rows of all formulas.
-var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites, productComposites, indexComposites, imageComposites, stepComposites, attentionComposites, detectionComposites)
+var All = composites(activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas, imageFormulas, stepFormulas, attentionFormulas, detectionFormulas)
 
 // composites are complete rows.
-func composites(list []composite) []op.Row {
-	rows := make([]op.Row, len(list))
-	for i := range list {
-		rows[i] = list[i].row()
+func composites(lists ...[]composite) (rows []op.Row) {
+	for _, list := range lists {
+		for i := range list {
+			rows = append(rows, list[i].row())
+		}
 	}
 	return rows
 }

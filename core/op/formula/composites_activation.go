@@ -12,8 +12,6 @@ import (
 //
 // Tolerances follow from those of the calls. k units in the last place are a relative error of up to k * 2**-23, and a relative
 // error of k * 2**-23 is up to 2 k units: errors of factors add up as relative errors. Halves are rounded once, from float32.
-var activationComposites = composites(activationFormulas)
-
 var activationFormulas = []composite{
 	{
 		// expm1 and a product: 2 (2 + 0.5); on Metal 2 (15 + 0.5). Above zero the exponential would overflow.

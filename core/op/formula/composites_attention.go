@@ -9,8 +9,6 @@ import (
 )
 
 // Sequences: what belongs to attention beside the row attention, whose heads are the axis before the last two, and recurrent layers.
-var attentionComposites = composites(attentionFormulas)
-
 var attentionFormulas = []composite{
 	{
 		id: 507, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},

@@ -6,8 +6,6 @@ import (
 
 // Detection of objects: boxes as offsets of others, as networks predict them, and regions of images. Paddle has them in vision.ops.
 // A box is x and y of two corners.
-var detectionComposites = composites(detectionFormulas)
-
 var detectionFormulas = []composite{
 	{
 		// Without box_normalized corners are pixels, and a box has one more than their difference. A variance divides codes, and

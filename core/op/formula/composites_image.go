@@ -8,8 +8,6 @@ import (
 
 // Images: at other sizes, at points between pixels, surrounded by more of them, and with channels that become pixels. What follows
 // from sizes alone, indices and weights, is computed by the functions of image.go.
-var imageComposites = composites(imageFormulas)
-
 var imageFormulas = []composite{
 	{
 		// Of a channel, the number in its square is the last part, or with blocks_first the first one.

@@ -10,8 +10,6 @@ import (
 //
 // Where an operand meets a logarithm or a root at the end of its domain, where() puts a harmless number in its place in front of
 // the call and not only behind it, because the gradient of the call would be infinite there, and 0 times that is nan.
-var lossComposites = composites(lossFormulas)
-
 var lossFormulas = []composite{
 	{
 		id: 320, kind: op.Composed, accepts: dtype.Numbers, python: functionByHand,
@@ -317,8 +315,6 @@ func lossOfSequences(c *op.Inference) error {
 //
 // Rates and counts of steps are tensors of one element, so that they may change without another program. A decay is a part of the
 // weight that is added to the gradient.
-var stepComposites = composites(stepFormulas)
-
 var stepFormulas = []composite{
 	{
 		// The means are corrected for their first values by the powers of both factors, which follow from the number of this step,

@@ -7,8 +7,6 @@ import (
 )
 
 // Functions of elements that are formulas of others. Paddle has them as functions and as methods.
-var mathComposites = composites(mathFormulas)
-
 var mathFormulas = []composite{
 	{
 		id: 370, kind: op.Composed, python: rows.ByHandInPlace,

@@ -7,8 +7,6 @@ import (
 
 // Norms, distances and normalizations. Statistics are computed from differences to the mean: the difference of the mean of
 // squares and the square of the mean would cancel.
-var normComposites = composites(normFormulas)
-
 var normFormulas = []composite{
 	{
 		// A root whose gradient at 0 is 0, as that of a norm, and not infinite.

@@ -10,8 +10,6 @@ import (
 )
 
 // Products of vectors and matrices, distances of rows, and sums and differences along an axis.
-var productComposites = composites(productFormulas)
-
 var productFormulas = []composite{
 	{
 		id: 391, kind: op.Composed, accepts: dtype.All, python: methodByHand,

@@ -34,7 +34,11 @@ func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	for i, decl := range f.in {
 		e.names[decl.Name] = &quantity{v: in[i]}
 		if decl.Variadic {
-			e.names[decl.Name] = &quantity{results: in[i:]}
+			all := &quantity{results: in[i:]}
+			for _, v := range all.results {
+				all.list = append(all.list, &quantity{v: v})
+			}
+			e.names[decl.Name] = all
 		}
 	}
 	for i := range f.attrs {

@@ -65,6 +65,8 @@ import (
 //	own_places(index, axis)  index tensors for all axes of one that counts along an axis
 //	slices(x, index, axis)   those of slices of x that a line of indices names along an axis
 //	coordinates(index, x, b) those of slices of x whose places are the last axis of index, behind b axes of batches
+//	rolled(x, shifts, axes, back)
+//	                         x moved along axes by shifts, or by half of each axis, in composites_index.go
 //	put(x, values, places, reduce, include_self)
 //	                         x with values at places, joined with what is there by a reduction
 //
@@ -158,6 +160,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"resized":       resizeAxes,
 	"row":           rowOf,
 	"same_shape":    checkShapes,
+	"rolled":        rollAxes,
 	"sampled":       sampleImages,
 	"shaped":        shapeLike,
 	"shifted":       shiftFrames,

@@ -345,14 +345,21 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     dtype = meta(first).dtype
     if dtype is bool_:
         raise UnsupportedError("[add_n] got bool tensors; want numbers")
-    narrow = dtype.is_floating and dtype.itemsize == 2
-    total = _operators.cast(first, float32) if narrow else _operators.assign(first)
     for x in others:
         alike(first, x, "add_n")
         if meta(x).shape != meta(first).shape:
             raise ValueError(f"[add_n] got shapes {list(meta(first).shape)} and {list(meta(x).shape)}; want them equal")
-        total = _operators.add(total, _operators.cast(x, float32) if narrow else x)
-    return _operators.cast(total, dtype) if narrow else total
+    return _operators.add_n([first, *others]) if others else _operators.assign(first)
+
+
+def complex_sum(first: Tensor, *others: Tensor) -> Tensor:
+    total = _operators.assign(first)
+    for x in others:
+        total = _operators.add(total, x)
+    return total
+
+
+_complex.COMPOSITES.update(add_n=complex_sum)
 
 
 def nan_to_num(
