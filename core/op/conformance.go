@@ -2,7 +2,6 @@ package op
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/shape"
@@ -10,48 +9,6 @@ import (
 
 // What tests need to know of an operator. The Python conformance suite reads it from table.json, the
 // tests of the devices read it here; neither knows an operator by its name.
-
-// Tolerance is the largest error of an element of a result, against the exact result for the rounded
-// inputs. It is the sum of its parts; the zero Tolerance means exact.
-type Tolerance struct {
-	// Units in the last place of the result, by its dtype, on the host device. Half is float16 and
-	// bfloat16.
-	//
-	// Metal is that of float32 on the Apple GPU, where it is more: what the Metal Shading Language Specification
-	// (table 8.1) allows for the functions that a kernel calls; where several meet, twice the sum of their parts
-	// and the roundings, because a unit of one may be two of another.
-	Float32, Float64, Half, Metal float64
-
-	// What is added where terms may cancel, in every dtype of floats.
-	Roundings Roundings
-
-	// NumPy for further units in the last place of float64, which has nothing wider to be computed in:
-	// the effect of rounding an argument on the way. It sees what NumPy of the row sees, `out` (the
-	// exact result), `ulp(y)` and `magnitude(x)`. Devices without float64 need not evaluate it.
-	Float64Also string
-}
-
-// Roundings counts the roundings of intermediate values where terms may cancel. Each is at most
-// eps * f(|x|): half a unit in the last place of 1 in the dtype that is computed in (2**-53 for float64,
-// 2**-24 else), times the result of the same operator for the magnitudes of its operands, or what the description
-// of the row gives as Scale: terms that do not cancel for any operands. An element
-// of n terms (see [Row.Terms]) has Once + Level*log2(n) + Term*n of them.
-//
-// A sum is an example: Higham, Accuracy and Stability of Numerical Algorithms, 4.2, bounds its error by
-// eps*sum|x|, times n - 1 for terms that are added one by one and times log2(n) for those added in pairs.
-type Roundings struct {
-	Once, Level, Term float64
-	Metal             float64 // Once on Metal, where it is more
-}
-
-// Count is how many roundings an element of n terms has, on Metal or on the host.
-func (r Roundings) Count(n int64, metal bool) float64 {
-	once := r.Once
-	if metal {
-		once = max(once, r.Metal)
-	}
-	return once + r.Level*math.Log2(float64(max(n, 1))) + r.Term*float64(n)
-}
 
 // Terms is how many terms each element of a result is made of, for a first operand of shape x as devices see
 // it: reduced axes are in place, and matrices are rows times columns.
@@ -70,42 +27,6 @@ func (row *Row) Terms(axes Axes, x *shape.Shape) int64 {
 		n = x.Numel() // at most; the suite, which sees all operands, knows better
 	}
 	return n
-}
-
-// ULPs are the units in the last place that a result of dtype d may be off, without roundings.
-func (t *Tolerance) ULPs(d dtype.DType, metal bool) float64 {
-	switch {
-	case d == dtype.Float64:
-		return t.Float64
-	case d != dtype.Float32:
-		return t.Half
-	case metal:
-		return max(t.Float32, t.Metal)
-	}
-	return t.Float32
-}
-
-// These three make the tolerance of a row from a common one; each answers a copy.
-
-// OnMetal is t with so many units in the last place of float32 on Metal.
-func (t *Tolerance) OnMetal(units float64) *Tolerance {
-	copied := *t
-	copied.Metal = units
-	return &copied
-}
-
-// Plus is t with the roundings of intermediate values.
-func (t *Tolerance) Plus(r Roundings) *Tolerance {
-	copied := *t
-	copied.Roundings = r
-	return &copied
-}
-
-// InFloat64 is t with further units in float64, in NumPy.
-func (t *Tolerance) InFloat64(also string) *Tolerance {
-	copied := *t
-	copied.Float64Also = also
-	return &copied
 }
 
 // Domain says which values of an operand an operator has an answer for, and tests give.

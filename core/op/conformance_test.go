@@ -85,23 +85,6 @@ func given(v any, kind op.AttrType) (op.Value, error) {
 	return op.Value{}, fmt.Errorf("%T is no value of a setting", v)
 }
 
-// A tolerance adds the roundings of its terms to the units of the result.
-func TestTolerance(t *testing.T) {
-	said := &op.Tolerance{Float32: 2, Float64: 4, Half: 1, Metal: 10, Roundings: op.Roundings{Once: 1, Level: 2, Term: 3, Metal: 5}}
-	require.Equal(t, []float64{2, 10, 4, 1, 1}, []float64{
-		said.ULPs(f32, false), said.ULPs(f32, true), said.ULPs(dtype.Float64, false), said.ULPs(dtype.Float16, true), said.ULPs(dtype.BFloat16, false),
-	})
-	require.InDelta(t, 1+2*3+3*8, said.Roundings.Count(8, false), 0)
-	require.InDelta(t, 5+2*3+3*8, said.Roundings.Count(8, true), 0)
-	require.InDelta(t, 1, op.Roundings{Once: 1, Level: 9}.Count(0, false), 0)
-	x := tensor(f32, 4, 5, 6).Shape
-	require.EqualValues(t, 24, op.MustByName("sum").Terms(0b101, &x))
-	require.EqualValues(t, 5, op.MustByName("softmax").Terms(0b010, &x))
-	require.EqualValues(t, 6, op.MustByName("matmul").Terms(0, &x))
-	require.EqualValues(t, 1, op.MustByName("add").Terms(0b111, &x))
-	require.Equal(t, "position", op.LastDomain.String())
-}
-
 // A kernel that is missing is an error unless the row says so, and so is a row that says so without need.
 func TestCheckKernels(t *testing.T) {
 	row := op.Row{Name: "try", Kind: op.Scan, Accepts: dtype.Floats}
@@ -117,4 +100,14 @@ func TestCheckKernels(t *testing.T) {
 	require.NoError(t, row.CheckKernels("metal", without, 0))
 	row.Own = true
 	require.ErrorContains(t, row.CheckKernels("host", without, 0), "no kernel for [float16 bfloat16 float32]")
+}
+
+// How many terms an element of a result has.
+func TestTerms(t *testing.T) {
+	x := tensor(dtype.Float32, 4, 5, 6).Shape
+	require.EqualValues(t, 24, op.MustByName("sum").Terms(0b101, &x))
+	require.EqualValues(t, 5, op.MustByName("softmax").Terms(0b010, &x))
+	require.EqualValues(t, 6, op.MustByName("matmul").Terms(0, &x))
+	require.EqualValues(t, 1, op.MustByName("add").Terms(0b111, &x))
+	require.Equal(t, "position", op.LastDomain.String())
 }

@@ -117,13 +117,12 @@ type Row struct {
 	Channels Channels    // likewise, of a product with a weight; else nil
 	Tail     bool        // Kind Reduce only: a reduction that may end a group of elementwise steps
 	ByValue  bool        // rules or Frame look at the numbers among the operands, where others see only their kinds
-	Python   *Python     // of a row of the table never nil, as Tolerance
+	Python   *Python     // of a row of the table never nil
 	ONNX     string      // "Add-14": operator and the first opset that it follows; empty: none
 
-	// What tests need to know; see conformance.go, and core/op/describe for what the library does without.
-	Tolerance *Tolerance
-	Jumps     bool   // any error of an operand may make the result quite another: a quotient that is rounded down
-	Lacks     []Lack // kernels that the row is meant to have and that a device does not have yet
+	// What tests need to know; see conformance.go, and core/op/describe for what the library does without: how exact results are, too.
+	Jumps bool   // any error of an operand may make the result quite another: a quotient that is rounded down
+	Lacks []Lack // kernels that the row is meant to have and that a device does not have yet
 
 	Pullback *Row // of composites: the row of their gradient, which is not in the table; see core/op/formula
 
@@ -148,10 +147,9 @@ type Python struct {
 type Attr struct {
 	Name    string
 	Type    AttrType
-	Default Value // Kind None: absent is allowed and means what Doc says
+	Default Value // Kind None: absent is allowed and means what the description says
 	Needed  bool  // there is no default
 	Sizes   Sizes // how it says the size of an input that is not known yet
-	Doc     string
 }
 
 // AttrType is the type of an attribute.

@@ -39,12 +39,10 @@ func TestTableIsWellFormed(t *testing.T) {
 			require.False(t, out.Variadic && j != len(row.Out)-1, "%s: only the last result is variadic", row.Name)
 			require.False(t, out.Optional && (j == 0 || out.Variadic), "%s: a result that may be left out is one, and not the first", row.Name)
 		}
-		if row.IsComposite() {
-			require.Len(t, described[row.Name].Attrs, len(row.Attrs), "%s: what each attribute is", row.Name)
-		}
+		require.Len(t, described[row.Name].Attrs, len(row.Attrs), "%s: what each attribute is", row.Name)
 		for j, a := range row.Attrs {
 			require.False(t, a.Needed && a.Default.Set(), "%s.%s is needed and has a default", row.Name, a.Name)
-			require.NotEmpty(t, described[row.Name].AttrDoc(row, j))
+			require.NotEmpty(t, described[row.Name].Attrs[j])
 		}
 	}
 	require.Len(t, described, len(op.Table), "a description of each row, and of no other")

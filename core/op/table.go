@@ -30,14 +30,11 @@ func Define(rows []Row) {
 	}
 }
 
-// complete gives a row what it leaves out: a wrapper that is a function of paddle, and exact results. Rows share both, by address: copies of
-// them would be made by instructions, row by row, 60 KB in all.
+// complete gives a row what it leaves out: a wrapper that is a function of paddle. Rows share it by address: copies would be made by
+// instructions, row by row.
 func (row *Row) complete() {
 	if row.Python == nil {
 		row.Python = &Python{}
-	}
-	if row.Tolerance == nil {
-		row.Tolerance = &Tolerance{}
 	}
 }
 

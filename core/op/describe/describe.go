@@ -9,26 +9,17 @@ import (
 	"slices"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
-	"github.com/paddle-mps/paddle-mps/core/op"
 )
 
 // Description is what is said of a row for readers and for tests.
 type Description struct {
 	Name      string
 	Doc       string    // one line: what the operator computes, with the formula
-	Attrs     []string  // what each attribute of a composite is, in their order; rows of kernels say it themselves
+	Attrs     []string  // what each attribute is, in their order
 	NumPy     string    // the same in NumPy; see python/paddle_mps/selftest/oracle.py
 	Scale     string    // in NumPy: what roundings are relative to, where that is not the result for the operands' magnitudes
 	Settings  []Setting // that the conformance suite tries; empty: the defaults alone
 	Elsewhere string    // the test that covers the row, where the conformance suite cannot
-}
-
-// AttrDoc says what attribute i of a row is.
-func (d *Description) AttrDoc(row *op.Row, i int) string {
-	if row.IsComposite() {
-		return d.Attrs[i]
-	}
-	return row.Attrs[i].Doc
 }
 
 // All are those of all rows, by name. Each row of op.Table has one.

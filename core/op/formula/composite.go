@@ -39,8 +39,6 @@ type composite struct {
 	infer    op.Rules   // nil: of the calls
 	python   *op.Python // nil: not public there
 	onnx     string
-
-	tolerance *op.Tolerance
 }
 
 // All are the rows of all formulas.
@@ -81,7 +79,7 @@ func (k *composite) row() op.Row {
 	return op.Row{
 		ID: k.id, Name: f.name, Kind: k.kind, In: f.in, Attrs: f.attrs, Out: f.out, Accepts: k.accepts, Infer: k.infer,
 		Lower: op.LowerToCalls, Calls: f.rounded, Grad: op.Grad{Rule: gradOfComposite, Reads: op.ReadsX | op.ReadsY | op.ReadsZ}, Pullback: f.pullback(k.id, k.kind),
-		Python: k.python, ONNX: k.onnx, Tolerance: k.tolerance,
+		Python: k.python, ONNX: k.onnx,
 	}
 }
 

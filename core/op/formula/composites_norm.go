@@ -2,7 +2,6 @@ package formula
 
 import (
 	"github.com/paddle-mps/paddle-mps/core/op"
-	"github.com/paddle-mps/paddle-mps/core/op/rows"
 )
 
 // Norms, distances and normalizations. Statistics are computed from differences to the mean: the difference of the mean of
@@ -16,7 +15,6 @@ var normFormulas = []composite{
 			safe = where(x == 0, 1, x)
 			slope = power == 0.5 ? 0.5 / sqrt(safe) : power * pow(safe, power - 1)
 			where(x == 0, 0, dy * slope)`,
-		tolerance: rows.Accurate.OnMetal(17),
 	},
 	{
 		// The norm of no elements is 0.

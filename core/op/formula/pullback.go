@@ -18,7 +18,7 @@ const pullbackBit op.ID = 1 << 15
 
 // pullback is the row with the gradients of a composite. Its last attribute has a bit for each operand whose gradient is wanted.
 func (f *formula) pullback(id op.ID, kind op.Kind) *op.Row {
-	attrs := append(slices.Clone(f.attrs), op.Attr{Name: "wants", Type: op.IntAttr, Needed: true, Doc: "a bit for each operand"})
+	attrs := append(slices.Clone(f.attrs), op.Attr{Name: "wants", Type: op.IntAttr, Needed: true})
 	last, dy := len(f.attrs), []op.Input{{Name: "dy"}}
 	for i := 1; i < len(f.out); i++ {
 		dy[0].Optional = true // nothing may depend on one result, but not on all

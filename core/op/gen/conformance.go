@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
 )
 
 // The conformance suite is written in Python and knows the operators from this file alone.
@@ -43,7 +44,7 @@ type caseInput struct {
 	Fixed    any    `json:"fixed"`
 }
 
-// caseTolerance is op.Tolerance under the names of dtypes.
+// caseTolerance is describe.Tolerance under the names of dtypes.
 type caseTolerance struct {
 	Float32     float64       `json:"float32"`
 	Float64     float64       `json:"float64"`
@@ -53,7 +54,7 @@ type caseTolerance struct {
 	Float64Also string        `json:"float64_also,omitempty"`
 }
 
-// caseRoundings is op.Roundings, field by field: one converts to the other.
+// caseRoundings is describe.Roundings, field by field: one converts to the other.
 type caseRoundings struct {
 	Once  float64 `json:"once"`
 	Level float64 `json:"level"`
@@ -91,7 +92,7 @@ func caseOf(row *op.Row) caseRow {
 	c := caseRow{
 		ID: row.ID, Name: row.Name, Kind: row.Kind.String(), Counted: row.Counted, Many: row.Many(), Formula: row.Calls != nil, Jumps: row.Jumps, NumPy: described[row.Name].NumPy, Scale: described[row.Name].Scale,
 		Inputs: []caseInput{}, Attrs: []caseAttr{}, Elsewhere: described[row.Name].Elsewhere,
-		Tolerance: toleranceOf(row.Tolerance),
+		Tolerance: toleranceOf(describe.ToleranceOf(row)),
 	}
 	for _, s := range described[row.Name].Settings {
 		c.Settings = append(c.Settings, s.Map())
@@ -118,7 +119,7 @@ func caseOf(row *op.Row) caseRow {
 }
 
 // toleranceOf gives the parts of a tolerance their names in the suite.
-func toleranceOf(t *op.Tolerance) caseTolerance {
+func toleranceOf(t *describe.Tolerance) caseTolerance {
 	return caseTolerance{t.Float32, t.Float64, t.Half, t.Metal, caseRoundings(t.Roundings), t.Float64Also}
 }
 

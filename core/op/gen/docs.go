@@ -6,6 +6,7 @@ import (
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
 )
 
 // What docstrings say of every operator of a kind, so that a row need not. Kinds that are missing have wrappers written
@@ -74,7 +75,7 @@ func docstring(b *strings.Builder, row *op.Row) {
 	}
 	for i := range row.Attrs {
 		a := &row.Attrs[i]
-		fmt.Fprintf(b, "        %s (%s): %s.\n", a.Name, a.Type, described[row.Name].AttrDoc(row, i))
+		fmt.Fprintf(b, "        %s (%s): %s.\n", a.Name, a.Type, described[row.Name].Attrs[i])
 	}
 	b.WriteString("        name: a label, as in Paddle; nothing depends on it.\n")
 	b.WriteString("        out (Tensor): takes the result, in its own dtype, and is returned.\n")
@@ -140,7 +141,7 @@ func manual(rows []op.Row) string {
 		fmt.Fprintf(&b, "\n## %s\n\n| number | operator | computed in | error | what it computes |\n|---|---|---|---|---|\n", section.name)
 		for i := range rows {
 			if row := &rows[i]; row.Kind == section.kind {
-				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", row.ID, call(row), dtypes(row.Accepts), cell(tolerance(row.Tolerance)), cell(described[row.Name].Doc))
+				fmt.Fprintf(&b, "| %d | %s | %s | %s | %s |\n", row.ID, call(row), dtypes(row.Accepts), cell(tolerance(describe.ToleranceOf(row))), cell(described[row.Name].Doc))
 			}
 		}
 	}
@@ -179,7 +180,7 @@ func call(row *op.Row) string {
 //
 // The manual gives one number of the four that a tolerance has: the dtype that most calls have, on the device that
 // everybody has.
-func tolerance(t *op.Tolerance) string {
+func tolerance(t *describe.Tolerance) string {
 	if t.Float32 == 0 {
 		return "exact"
 	}
@@ -191,7 +192,7 @@ func tolerance(t *op.Tolerance) string {
 }
 
 // roundings is the number of roundings as a formula; empty if there are none.
-func roundings(r *op.Roundings) string {
+func roundings(r *describe.Roundings) string {
 	var parts []string
 	for _, part := range []struct {
 		factor float64

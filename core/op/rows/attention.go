@@ -18,12 +18,12 @@ var attentionRows = []op.Row{
 	{
 		ID: 231, Name: "attention", Kind: op.Attend,
 		In:   []op.Input{{Name: "query", Domain: op.Ordinary}, {Name: "key", Domain: op.Ordinary}, {Name: "value", Domain: op.Ordinary}, {Name: "mask", Domain: op.Ordinary, Optional: true}},
-		Grad: op.Grad{Rule: gradAttention, Reads: op.ReadsX | op.ReadsY | op.ReadsZ | op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{masked, attended}, Lower: op.LowerToCalls, Calls: attentionCalls, Frame: frameAttention, Tolerance: Accurate.Plus(op.Roundings{Term: 2}),
+		Grad: op.Grad{Rule: gradAttention, Reads: op.ReadsX | op.ReadsY | op.ReadsZ | op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{masked, attended}, Lower: op.LowerToCalls, Calls: attentionCalls, Frame: frameAttention,
 		Python: internal, ONNX: "Attention-23",
 		Attrs: []op.Attr{
-			{Name: "scale", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1}, Doc: "factor of the scores"},
-			{Name: "causal", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "query i sees the keys up to i alone"},
-			{Name: "fill", Type: op.FloatAttr, Doc: "score of a key that a bool mask hides; none for -inf"},
+			{Name: "scale", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1}},
+			{Name: "causal", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}},
+			{Name: "fill", Type: op.FloatAttr},
 		},
 	},
 }

@@ -17,10 +17,6 @@ var (
 	divided = []op.Input{{Name: "x", Scalar: true}, {Name: "y", Scalar: true, Domain: op.Divisor}}
 	raised  = []op.Input{{Name: "x", Scalar: true}, {Name: "y", Scalar: true, Domain: op.Exponent}}
 
-	// How exact most operators are on the host: the exact result rounded once, or an approximation of it.
-	Rounded  = &op.Tolerance{Float32: 0.5, Float64: 0.5, Half: 0.5}
-	Accurate = &op.Tolerance{Float32: 2, Float64: 4, Half: 1} // float64 has nothing wider to be computed in
-
 	// How Paddle offers an operator: as a function and a method; also in place; in place as a method only; for
 	// tensors only; or written by hand, because the signature is not operands and then attributes.
 	method         = &op.Python{Method: true}
@@ -36,47 +32,36 @@ var (
 	moved     = dtype.Movable // of operators that move elements
 )
 
-// What rounding an argument does in float64, in units in the last place of the result.
-const (
-	// Go reduces arguments from 2**20 on with 64 bits of the fraction: an absolute error, times the slope.
-	farArguments = "np.where(np.abs(x) >= 2**20, 2.0**-54 * (1 + np.square(out)) / ulp(out), 0)"
-	// 1/sqrt(2) and the product with x are rounded, which exp(-x*x/2) multiplies by x*x; the approximation
-	// rounds the argument of exp four times.
-	squaredArgument = "np.minimum(8 * np.sqrt(2 / pi) * (magnitude(x) + 0.044715 * magnitude(x)**3) if approximate else 1.5 * np.square(magnitude(x)), 2.0**52)"
-	// x - max(x) is rounded, which exp turns into a factor.
-	belowLargest = "np.abs(x - np.max(x, axis=axis, keepdims=True))"
-)
-
 // Arithmetic of two operands. Integers wrap around in every dtype; a quotient of integers by zero fails when
 // the call runs. maximum and minimum promote more strictly than the others, and
 // floor_divide more freely, as Paddle's do. The numbers of bitwise operators lie between those of these.
 var binaryRows = []op.Row{
 	{
-		ID: 1, Name: "add", Kind: op.Binary, Factor: op.Plus, In: xys, Grad: op.Grad{Rule: gradAdd}, Parts: partsSame, Accepts: bitExact, Infer: op.Rules{promoted, Broadcast}, Tolerance: Rounded,
+		ID: 1, Name: "add", Kind: op.Binary, Factor: op.Plus, In: xys, Grad: op.Grad{Rule: gradAdd}, Parts: partsSame, Accepts: bitExact, Infer: op.Rules{promoted, Broadcast},
 		Python: ByHandInPlace, ONNX: "Add-14",
 	},
 	{
-		ID: 2, Name: "subtract", Kind: op.Binary, In: xys, Grad: op.Grad{Rule: gradSubtract}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast}, Tolerance: Rounded,
+		ID: 2, Name: "subtract", Kind: op.Binary, In: xys, Grad: op.Grad{Rule: gradSubtract}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast},
 		Python: ByHandInPlace, ONNX: "Sub-14",
 	},
 	{
-		ID: 3, Name: "multiply", Kind: op.Binary, Factor: op.Times, In: xys, Grad: op.Grad{Rule: gradMultiply, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: bitExact, Infer: op.Rules{promoted, Broadcast}, Tolerance: Rounded,
+		ID: 3, Name: "multiply", Kind: op.Binary, Factor: op.Times, In: xys, Grad: op.Grad{Rule: gradMultiply, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: bitExact, Infer: op.Rules{promoted, Broadcast},
 		Python: inPlaceTensors, ONNX: "Mul-14",
 	},
 	{
-		ID: 4, Name: "divide", Kind: op.Binary, Factor: op.Over, In: xys, Grad: op.Grad{Rule: gradDivide, Reads: op.ReadsY | op.ReadsOut}, Accepts: dtype.Floats | dtype.Bools, Infer: op.Rules{promotedFloat, Broadcast}, Tolerance: Rounded,
+		ID: 4, Name: "divide", Kind: op.Binary, Factor: op.Over, In: xys, Grad: op.Grad{Rule: gradDivide, Reads: op.ReadsY | op.ReadsOut}, Accepts: dtype.Floats | dtype.Bools, Infer: op.Rules{promotedFloat, Broadcast},
 		Python: ByHandInPlace, ONNX: "Div-14",
 	},
 	{
-		ID: 5, Name: "floor_divide", Kind: op.Binary, In: divided, Grad: op.Grad{Constant: true}, Accepts: anyNumber, Infer: op.Rules{meeting, Broadcast}, Tolerance: Rounded.OnMetal(2), Jumps: true,
+		ID: 5, Name: "floor_divide", Kind: op.Binary, In: divided, Grad: op.Grad{Constant: true}, Accepts: anyNumber, Infer: op.Rules{meeting, Broadcast}, Jumps: true,
 		Python: inPlace,
 	},
 	{
-		ID: 6, Name: "remainder", Kind: op.Binary, In: divided, Grad: op.Grad{Rule: gradRemainder, Reads: op.ReadsX | op.ReadsY}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast}, Tolerance: Rounded.OnMetal(1), Jumps: true,
+		ID: 6, Name: "remainder", Kind: op.Binary, In: divided, Grad: op.Grad{Rule: gradRemainder, Reads: op.ReadsX | op.ReadsY}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast}, Jumps: true,
 		Python: &op.Python{Method: true, InPlace: true, Alias: []string{"mod", "floor_mod"}}, ONNX: "Mod-13",
 	},
 	{
-		ID: 7, Name: "pow", Kind: op.Binary, In: raised, Grad: op.Grad{Rule: gradPow, Reads: op.ReadsX | op.ReadsY | op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast}, Tolerance: &op.Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: 16},
+		ID: 7, Name: "pow", Kind: op.Binary, In: raised, Grad: op.Grad{Rule: gradPow, Reads: op.ReadsX | op.ReadsY | op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{promoted, Broadcast},
 		Python: ByHandInPlace, ONNX: "Pow-15",
 	},
 	{
@@ -92,7 +77,7 @@ var binaryRows = []op.Row{
 		// Near 0 the two terms cancel, so that the errors of both count beside log(exp|x| + exp|y|), which is log(2) or
 		// more. An ulp is up to 2 eps: 1 of exp gives log1p 1 eps at most, its argument 0.3, 1 of log1p is 2 log(2) eps.
 		// On Metal exp has 4 ulp and log1p 10: (4 + 0.3 + 20 log(2)) / log(2).
-		Tolerance: Rounded.Plus(op.Roundings{Once: 4, Metal: 27}), Python: methodTensors,
+		Python: methodTensors,
 	},
 	// Functions of C's math library. Those without a tolerance move bits or choose an operand, and are exact on every
 	// device; atan2 has the 6 ulp of table 8.1 of Metal's specification, and zeros and infinities have the exact angles.
@@ -101,7 +86,7 @@ var binaryRows = []op.Row{
 	// Python computes fmax, fmin and copysign of integers by operators above. Of the halves nextafter has no neighbours:
 	// they would be those of float32, rounded back.
 	{
-		ID: 16, Name: "atan2", Kind: op.Binary, In: xy, Grad: op.Grad{Rule: gradAtan2, Reads: op.ReadsX | op.ReadsY}, Accepts: dtype.Floats, Infer: op.Rules{strictlyWide, Broadcast}, Tolerance: Accurate.OnMetal(6),
+		ID: 16, Name: "atan2", Kind: op.Binary, In: xy, Grad: op.Grad{Rule: gradAtan2, Reads: op.ReadsX | op.ReadsY}, Accepts: dtype.Floats, Infer: op.Rules{strictlyWide, Broadcast},
 		Python: methodTensors,
 	},
 	{
@@ -130,8 +115,8 @@ var binaryRows = []op.Row{
 		// between 0 and 1: 2 * 4 + 3 with log1p's 4 units in float64; on Metal 2 * 10 + 3.
 		ID: 31, Name: "binary_cross_entropy", Kind: op.Binary, In: xy, Grad: op.Grad{Rule: gradBinaryCrossEntropy, Reads: op.ReadsX | op.ReadsY},
 		Accepts: dtype.SetOf(dtype.Float32, dtype.Float64), Infer: op.Rules{strictly, Broadcast}, Lower: op.LowerToCalls, Calls: binaryCrossEntropyCalls,
-		Tolerance: Rounded.Plus(op.Roundings{Once: 11, Metal: 23}), Python: internal,
-		Attrs: []op.Attr{{Name: "least", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1e-12}, Doc: "the least x (1 - x) that the gradient divides by"}},
+		Python: internal,
+		Attrs:  []op.Attr{{Name: "least", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1e-12}}},
 	},
 }
 
@@ -185,31 +170,31 @@ var compareRows = []op.Row{
 
 // Functions of one operand. Those with fractional results compute integers in float32 and refuse bool; those
 // that only move, compare or count keep the dtype. Where Metal's functions are less exact than the host's, the
-// limit is that of the shader language's specification; see Tolerance.
+// limit is that of the shader language's specification; see describe.Tolerance.
 var unaryRows = []op.Row{
 	{ID: 40, Name: "abs", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAbs, Reads: op.ReadsX}, Accepts: bitExact, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Abs-13"},
 	{ID: 41, Name: "neg", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradNeg}, Accepts: bitExact, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Neg-13"},
 	{ID: 42, Name: "sign", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: method, ONNX: "Sign-13"},
-	{ID: 43, Name: "exp", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradExp, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Exp-13"},
-	{ID: 44, Name: "expm1", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradExpm1, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(15), Python: inPlace},
-	{ID: 45, Name: "log", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Log-13"},
-	{ID: 46, Name: "log1p", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog1p, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(10), Python: inPlace},
-	{ID: 47, Name: "log2", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog2, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace},
-	{ID: 48, Name: "sqrt", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSqrt, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Rounded, Python: inPlace, ONNX: "Sqrt-13"},
-	{ID: 49, Name: "rsqrt", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRsqrt, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(1), Python: inPlace},
-	{ID: 50, Name: "square", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSquare, Reads: op.ReadsX}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Tolerance: Rounded, Python: inPlace},
-	{ID: 51, Name: "reciprocal", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradReciprocal, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Rounded, Python: inPlace, ONNX: "Reciprocal-13"},
-	{ID: 52, Name: "sin", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSin, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4).InFloat64(farArguments), Python: inPlace, ONNX: "Sin-7"},
-	{ID: 53, Name: "cos", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradCos, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4).InFloat64(farArguments), Python: inPlace, ONNX: "Cos-7"},
-	{ID: 54, Name: "tan", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradTan, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(6).InFloat64(farArguments), Python: inPlace, ONNX: "Tan-7"},
-	{ID: 55, Name: "tanh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradTanh, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(5), Python: inPlace, ONNX: "Tanh-13"},
-	{ID: 56, Name: "sinh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSinh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Sinh-9"},
-	{ID: 57, Name: "cosh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradCosh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Cosh-9"},
+	{ID: 43, Name: "exp", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradExp, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Exp-13"},
+	{ID: 44, Name: "expm1", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradExpm1, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace},
+	{ID: 45, Name: "log", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Log-13"},
+	{ID: 46, Name: "log1p", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog1p, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace},
+	{ID: 47, Name: "log2", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog2, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace},
+	{ID: 48, Name: "sqrt", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSqrt, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Sqrt-13"},
+	{ID: 49, Name: "rsqrt", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRsqrt, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace},
+	{ID: 50, Name: "square", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSquare, Reads: op.ReadsX}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: inPlace},
+	{ID: 51, Name: "reciprocal", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradReciprocal, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Reciprocal-13"},
+	{ID: 52, Name: "sin", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSin, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Sin-7"},
+	{ID: 53, Name: "cos", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradCos, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Cos-7"},
+	{ID: 54, Name: "tan", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradTan, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Tan-7"},
+	{ID: 55, Name: "tanh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradTanh, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Tanh-13"},
+	{ID: 56, Name: "sinh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSinh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Sinh-9"},
+	{ID: 57, Name: "cosh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradCosh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Cosh-9"},
 	{ID: 58, Name: "floor", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Floor-13"},
 	{ID: 59, Name: "ceil", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: inPlace, ONNX: "Ceil-13"},
 	{ID: 60, Name: "round", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: ByHandInPlace, ONNX: "Round-11"},
 	{ID: 61, Name: "trunc", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradZero}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: &op.Python{Method: true, InPlace: true, ByHand: true}},
-	{ID: 62, Name: "erf", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradErf, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Erf-13"},
+	{ID: 62, Name: "erf", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradErf, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Erf-13"},
 	{ID: 63, Name: "logical_not", Kind: op.Unary, In: x, Accepts: bitExact, Infer: op.Rules{toBool, LikeInput}, Python: inPlace, ONNX: "Not-1"},
 	{ID: 64, Name: "isnan", Kind: op.Unary, In: x, Accepts: anyNumber, Infer: op.Rules{toBool, LikeInput}, Python: method, ONNX: "IsNaN-13"},
 	{ID: 65, Name: "isinf", Kind: op.Unary, In: x, Accepts: anyNumber, Infer: op.Rules{toBool, LikeInput}, Python: method, ONNX: "IsInf-10"},
@@ -217,13 +202,13 @@ var unaryRows = []op.Row{
 	// Inverse functions and log10. Outside of its domain each is nan, as in C. Metal's limits are those of table 8.1 of its
 	// specification: 4 ulp, and 5 for atan and atanh. The host's acos and asin are of two square roots and one arc
 	// tangent: no more than 3 roundings, as the roots halve the errors of what is below them.
-	{ID: 70, Name: "acos", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAcos, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Acos-7"},
-	{ID: 71, Name: "asin", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAsin, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Asin-7"},
-	{ID: 72, Name: "atan", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAtan, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(5), Python: inPlace, ONNX: "Atan-7"},
-	{ID: 73, Name: "acosh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAcosh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Acosh-9"},
-	{ID: 74, Name: "asinh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAsinh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace, ONNX: "Asinh-9"},
-	{ID: 75, Name: "atanh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAtanh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(5), Python: inPlace, ONNX: "Atanh-9"},
-	{ID: 76, Name: "log10", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog10, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(4), Python: inPlace},
+	{ID: 70, Name: "acos", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAcos, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Acos-7"},
+	{ID: 71, Name: "asin", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAsin, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Asin-7"},
+	{ID: 72, Name: "atan", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAtan, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Atan-7"},
+	{ID: 73, Name: "acosh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAcosh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Acosh-9"},
+	{ID: 74, Name: "asinh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAsinh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Asinh-9"},
+	{ID: 75, Name: "atanh", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradAtanh, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace, ONNX: "Atanh-9"},
+	{ID: 76, Name: "log10", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLog10, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: inPlace},
 }
 
 // Activations, which Paddle has in nn.functional. relu keeps integers as they are, sigmoid and silu
@@ -232,36 +217,36 @@ var unaryRows = []op.Row{
 var activationRows = []op.Row{
 	{ID: 80, Name: "relu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradRelu, Reads: op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{Same, LikeInput}, Python: &op.Python{Module: "nn.functional", InPlace: true}, ONNX: "Relu-14"},
 	{
-		ID: 81, Name: "sigmoid", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSigmoid, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(10),
+		ID: 81, Name: "sigmoid", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSigmoid, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput},
 		Python: &op.Python{Module: "nn.functional", Method: true, InPlace: true}, ONNX: "Sigmoid-13",
 	},
-	{ID: 82, Name: "silu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSilu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Tolerance: Accurate.OnMetal(11), Python: &op.Python{Module: "nn.functional", ByHand: true}},
+	{ID: 82, Name: "silu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSilu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{toFloat, LikeInput}, Python: &op.Python{Module: "nn.functional", ByHand: true}},
 	{
-		ID: 83, Name: "gelu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradGelu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Tolerance: Accurate.OnMetal(16).InFloat64(squaredArgument), Python: &op.Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
-		Attrs: []op.Attr{{Name: "approximate", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "use 0.5*x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x**3)))"}},
+		ID: 83, Name: "gelu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradGelu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Python: &op.Python{Module: "nn.functional", ByHand: true}, ONNX: "Gelu-20",
+		Attrs: []op.Attr{{Name: "approximate", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}}},
 	},
 	{
-		ID: 84, Name: "softplus", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSoftplus, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Tolerance: Accurate.OnMetal(14), Python: Function, ONNX: "Softplus-1",
+		ID: 84, Name: "softplus", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradSoftplus, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Python: Function, ONNX: "Softplus-1",
 		Attrs: []op.Attr{
-			{Name: "beta", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1}, Doc: "steepness"},
-			{Name: "threshold", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 20}, Doc: "above beta * x the result is x"},
+			{Name: "beta", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1}},
+			{Name: "threshold", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 20}},
 		},
 	},
 	{
-		ID: 85, Name: "leaky_relu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLeakyRelu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Tolerance: Accurate.OnMetal(1), Python: Function, ONNX: "LeakyRelu-16",
-		Attrs: []op.Attr{{Name: "negative_slope", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 0.01}, Doc: "factor below zero"}},
+		ID: 85, Name: "leaky_relu", Kind: op.Unary, In: x, Grad: op.Grad{Rule: gradLeakyRelu, Reads: op.ReadsX}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, LikeInput}, Python: Function, ONNX: "LeakyRelu-16",
+		Attrs: []op.Attr{{Name: "negative_slope", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 0.01}}},
 	},
 	{
-		ID: 86, Name: "softmax", Kind: op.Scan, In: x, Grad: op.Grad{Rule: gradSoftmax, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, alongAxis}, Tolerance: Accurate.OnMetal(20).InFloat64(belowLargest),
+		ID: 86, Name: "softmax", Kind: op.Scan, In: x, Grad: op.Grad{Rule: gradSoftmax, Reads: op.ReadsOut}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, alongAxis},
 		Python: &op.Python{Module: "nn.functional", ByHand: true}, ONNX: "Softmax-13",
-		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}, Doc: "the axis along which the results add up to 1"}},
+		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}}},
 	},
 	{
 		// Halves are computed in float32 by the caller. Composed, a result that is nearly 0 has an absolute error, which the tolerance
 		// cannot say: 1 + sum is rounded before the logarithm.
 		ID: 87, Name: "log_softmax", Kind: op.Scan, In: x, Grad: op.Grad{Rule: gradLogSoftmax, Reads: op.ReadsOut}, Accepts: dtype.SetOf(dtype.Float32, dtype.Float64),
-		Infer: op.Rules{FloatOnly, alongAxis}, Lower: lowerLogSoftmax, Tolerance: Accurate, Python: internal,
-		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}, Doc: "the axis along which the exponentials of the results add up to 1"}},
+		Infer: op.Rules{FloatOnly, alongAxis}, Lower: lowerLogSoftmax, Python: internal,
+		Attrs: []op.Attr{{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}}},
 	},
 }
 
@@ -282,14 +267,14 @@ var selectRows = []op.Row{
 		Grad: op.Grad{Rule: gradClip, Reads: op.ReadsX | op.ReadsY | op.ReadsZ}, Accepts: anyNumber, Infer: op.Rules{clipped, bounded}, Frame: frameClip, ByValue: true, Python: &op.Python{Method: true, InPlace: true, ByHand: true}, ONNX: "Clip-13",
 	},
 	{
-		ID: 92, Name: "cast", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradSame}, Accepts: moved, Infer: op.Rules{toAttr, LikeInput}, Tolerance: Rounded, Python: &op.Python{Method: true, ByHand: true}, ONNX: "Cast-13",
-		Attrs: []op.Attr{{Name: "dtype", Type: op.DTypeAttr, Needed: true, Doc: "dtype of the result"}},
+		ID: 92, Name: "cast", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradSame}, Accepts: moved, Infer: op.Rules{toAttr, LikeInput}, Python: &op.Python{Method: true, ByHand: true}, ONNX: "Cast-13",
+		Attrs: []op.Attr{{Name: "dtype", Type: op.DTypeAttr, Needed: true}},
 	},
 	{
 		ID: 93, Name: "assign", Kind: op.Convert, In: x, Grad: op.Grad{Rule: gradAssign}, Accepts: moved, Infer: op.Rules{Same, LikeInput}, Python: &op.Python{ByHand: true}, ONNX: "Identity-16",
 	},
 	{
 		ID: 94, Name: "bitcast", Kind: op.Convert, In: x, Accepts: moved, Infer: op.Rules{toAttr, LikeInput, asWide}, Lower: lowerBitcast, Python: internal,
-		Attrs: []op.Attr{{Name: "dtype", Type: op.DTypeAttr, Needed: true, Doc: "dtype of the result, with elements of as many bytes"}},
+		Attrs: []op.Attr{{Name: "dtype", Type: op.DTypeAttr, Needed: true}},
 	},
 }

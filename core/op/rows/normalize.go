@@ -17,11 +17,11 @@ var normalizeRows = []op.Row{
 		ID: 230, Name: "layer_norm", Kind: op.Normalize,
 		In:  []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "weight", Domain: op.Ordinary, Optional: true}, {Name: "bias", Domain: op.Ordinary, Optional: true}},
 		Out: []op.Output{{Name: "out"}, {Name: "scale", Optional: true}}, Grad: op.Grad{Rule: gradLayerNorm, Reads: op.ReadsX | op.ReadsY | op.ReadsNext},
-		Accepts: dtype.Floats, Infer: op.Rules{inFloat32OrWider, normalized}, Tolerance: &op.Tolerance{Float32: 1, Float64: 4, Half: 1, Metal: 2},
+		Accepts: dtype.Floats, Infer: op.Rules{inFloat32OrWider, normalized},
 		Python: internal, ONNX: "LayerNormalization-17",
 		Attrs: []op.Attr{
-			{Name: "epsilon", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1e-5}, Doc: "is added to the mean of the squares"},
-			{Name: "centered", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool, I: 1}, Doc: "the mean is subtracted; without it this is RMS normalization"},
+			{Name: "epsilon", Type: op.FloatAttr, Default: op.Value{Kind: op.Float, F: 1e-5}},
+			{Name: "centered", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool, I: 1}},
 		},
 	},
 }

@@ -12,28 +12,28 @@ var shapeRows = []op.Row{
 	{
 		ID: 437, Name: "flatten", Kind: op.View, In: x, Grad: op.Grad{Rule: gradSame}, Accepts: moved, View: viewFlatten, Alias: op.Alias{Write: writeReshaped}, Python: byHand,
 		Attrs: []op.Attr{
-			{Name: "start_axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the first of the axes that become one"},
-			{Name: "stop_axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}, Doc: "the last of them"},
+			{Name: "start_axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}},
+			{Name: "stop_axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}},
 		},
 	},
 	{
 		ID: 438, Name: "diagonal", Kind: op.View, In: x, Grad: op.Grad{Rule: gradDiagonal}, Accepts: moved, View: viewDiagonal, Alias: op.Alias{Write: writeDiagonal}, Python: byHand,
 		Attrs: []op.Attr{
 			aboveMain,
-			{Name: "axis1", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis that counts rows"},
-			{Name: "axis2", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: 1}, Doc: "the axis that counts columns"},
+			{Name: "axis1", Type: op.IntAttr, Default: op.Value{Kind: op.Int}},
+			{Name: "axis2", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: 1}},
 		},
 	},
 	{
 		ID: 439, Name: "unstack", Kind: op.View, Fresh: true, Out: parts, In: x, Grad: op.Grad{Rule: gradUnstack}, Accepts: moved, View: viewUnstack, Python: byHand,
 		Attrs: []op.Attr{
-			{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}, Doc: "the axis of the slices, which they do not have"},
-			{Name: "num", Type: op.IntAttr, Needed: true, Doc: "how many there are"},
+			{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int}},
+			{Name: "num", Type: op.IntAttr, Needed: true},
 		},
 	},
 	{
 		// Tests add three tensors, with two roundings.
-		ID: 440, Name: "add_n", Kind: op.Composed, In: []op.Input{{Name: "inputs", Variadic: true, Domain: op.Ordinary}}, Grad: op.Grad{Rule: gradAddN}, Accepts: anyNumber, Infer: op.Rules{joined, Broadcast}, Lower: op.LowerToCalls, Calls: addAll, Tolerance: pairwise, Python: &op.Python{ByHand: true},
+		ID: 440, Name: "add_n", Kind: op.Composed, In: []op.Input{{Name: "inputs", Variadic: true, Domain: op.Ordinary}}, Grad: op.Grad{Rule: gradAddN}, Accepts: anyNumber, Infer: op.Rules{joined, Broadcast}, Lower: op.LowerToCalls, Calls: addAll, Python: &op.Python{ByHand: true},
 	},
 }
 

@@ -17,9 +17,9 @@ var signalRows = []op.Row{
 	{
 		ID: 509, Name: "general_cosine", Kind: op.Create, Accepts: bitExact, Infer: op.Rules{toAttr, windowSize}, Lower: lowerCosines, Python: internal,
 		Attrs: []op.Attr{
-			{Name: "size", Type: op.IntAttr, Needed: true, Doc: "number of elements"},
-			{Name: "coefficients", Type: op.FloatsAttr, Needed: true, Doc: "of the cosines, that of frequency 0 first: 0.5, 0.5 for a Hann window, 0.54, 0.46 for a Hamming window, 0.42, 0.5, 0.08 for a Blackman window"},
-			{Name: "periodic", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool, I: 1}, Doc: "whether the last element is the one before the first of the next period, and not equal to the first"},
+			{Name: "size", Type: op.IntAttr, Needed: true},
+			{Name: "coefficients", Type: op.FloatsAttr, Needed: true},
+			{Name: "periodic", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool, I: 1}},
 			outDType,
 		},
 	},

@@ -23,17 +23,17 @@ import (
 
 var (
 	// Attributes that windows share. Lists have a number for each spatial axis.
-	strides     = op.Attr{Name: "stride", Type: op.IntsAttr, Doc: "distance of neighbouring windows on each axis; none for 1"}
-	poolStrides = op.Attr{Name: "stride", Type: op.IntsAttr, Doc: "distance of neighbouring windows on each axis; none for kernel_size"}
-	paddings    = op.Attr{Name: "padding", Type: op.IntsAttr, Doc: "elements added before and behind each axis, two numbers an axis; none for 0"}
-	dilations   = op.Attr{Name: "dilation", Type: op.IntsAttr, Doc: "distance of neighbours in a window on each axis; none for 1"}
-	convGroups  = op.Attr{Name: "groups", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: 1}, Doc: "parts of the channels that are convolved by themselves"}
-	lastChannel = op.Attr{Name: "channels_last", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "channels are the last axis of images, not axis 1"}
-	kernelSize  = op.Attr{Name: "kernel_size", Type: op.IntsAttr, Needed: true, Doc: "size of the window on each axis"}
-	ceilMode    = op.Attr{Name: "ceil_mode", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "the number of windows is rounded up, so that the last may reach beyond the padding"}
-	adaptive    = op.Attr{Name: "adaptive", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "kernel_size is the size of the result; window i of n is from floor(i * size / n) to ceil((i + 1) * size / n)"}
-	exclusive   = op.Attr{Name: "exclusive", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool, I: 1}, Doc: "divide by the elements of the window that are in x, not by the size of the window"}
-	planeSize   = op.Attr{Name: "size", Type: op.IntsAttr, Needed: true, Doc: "spatial size of the result"}
+	strides     = op.Attr{Name: "stride", Type: op.IntsAttr}
+	poolStrides = op.Attr{Name: "stride", Type: op.IntsAttr}
+	paddings    = op.Attr{Name: "padding", Type: op.IntsAttr}
+	dilations   = op.Attr{Name: "dilation", Type: op.IntsAttr}
+	convGroups  = op.Attr{Name: "groups", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: 1}}
+	lastChannel = op.Attr{Name: "channels_last", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}}
+	kernelSize  = op.Attr{Name: "kernel_size", Type: op.IntsAttr, Needed: true}
+	ceilMode    = op.Attr{Name: "ceil_mode", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}}
+	adaptive    = op.Attr{Name: "adaptive", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}}
+	exclusive   = op.Attr{Name: "exclusive", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool, I: 1}}
+	planeSize   = op.Attr{Name: "size", Type: op.IntsAttr, Needed: true}
 
 	images  = []op.Input{{Name: "x", Domain: op.Ordinary}}
 	filters = []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "weight", Domain: op.Ordinary}}
@@ -47,7 +47,7 @@ var windowRows = []op.Row{
 	// is beyond that where large elements of a window meet weights near 0.
 	{
 		ID: 220, Name: "conv", Kind: op.Window, Channels: channelsOfConv, In: filters, Grad: op.Grad{Rule: gradConv, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: dtype.Floats, Infer: op.Rules{Identical, convolved}, Frame: frameFirst,
-		Tolerance: termwise, Python: internal, ONNX: "Conv-11",
+		Python: internal, ONNX: "Conv-11",
 		Attrs: []op.Attr{strides, paddings, dilations, convGroups, lastChannel},
 	},
 	// The padding is zero, so that it adds nothing. Where a device has no kernel of it, it is lowered to conv in floats that hold
@@ -60,10 +60,10 @@ var windowRows = []op.Row{
 	// of images have one number of windows; output_padding says which of them the result has, counted from the least.
 	{
 		ID: 221, Name: "conv_transpose", Kind: op.Window, In: filters, Grad: op.Grad{Rule: gradConvTranspose, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: dtype.Floats, Infer: op.Rules{Identical, convolvedBack}, Frame: frameFirst,
-		Tolerance: termwise, Python: internal, ONNX: "ConvTranspose-11",
+		Python: internal, ONNX: "ConvTranspose-11",
 		Attrs: []op.Attr{
 			strides, paddings,
-			{Name: "output_padding", Type: op.IntsAttr, Doc: "elements that the result has more at the end of each axis; none for 0"},
+			{Name: "output_padding", Type: op.IntsAttr},
 			dilations, convGroups, lastChannel,
 		},
 	},
@@ -71,7 +71,7 @@ var windowRows = []op.Row{
 	// were behind the last window follows from the shapes of both operands.
 	{
 		ID: 222, Name: "conv_weight", Kind: op.Window, In: []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "y", Domain: op.Ordinary}}, Grad: op.Grad{Rule: gradConvWeight, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: dtype.Floats,
-		Infer: op.Rules{Identical, convolvedWeight}, Frame: frameBoth, Tolerance: termwise, Python: internal,
+		Infer: op.Rules{Identical, convolvedWeight}, Frame: frameBoth, Python: internal,
 		Attrs: []op.Attr{kernelSize, strides, paddings, dilations, convGroups, lastChannel},
 	},
 	// The indices are the mask of Paddle's max_pool2d, and they number a plane in row-major order whatever the layout is.
@@ -86,24 +86,24 @@ var windowRows = []op.Row{
 	// for windows without elements.
 	{
 		ID: 224, Name: "max_unpool", Kind: op.Window, In: []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "indices", Domain: op.Position}}, Grad: op.Grad{Rule: gradMaxUnpool, Reads: op.ReadsY}, Accepts: anyNumber, Infer: op.Rules{gathered, unpooled}, Frame: frameAll,
-		Tolerance: termwise, Python: internal, // of add
+		Python: internal, // of add
 		Attrs: []op.Attr{
 			planeSize,
-			{Name: "add", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "elements for one place are added up; else the last of them stays"},
+			{Name: "add", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}},
 			lastChannel,
 		},
 	},
 	// The sum is rounded once a term at most, the quotient once.
 	{
 		ID: 225, Name: "avg_pool", Kind: op.Window, In: images, Grad: op.Grad{Rule: gradAvgPool}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, pooled}, Frame: frameAll,
-		Tolerance: Rounded.Plus(op.Roundings{Once: 1, Term: 1}), Python: internal,
-		Attrs: []op.Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel},
+		Python: internal,
+		Attrs:  []op.Attr{kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel},
 	},
 	// The size of the images has to be given, because several have the same number of windows.
 	{
 		ID: 226, Name: "avg_unpool", Kind: op.Window, In: images, Grad: op.Grad{Rule: gradAvgUnpool}, Accepts: dtype.Floats, Infer: op.Rules{FloatOnly, unpooledMean}, Frame: frameAll,
-		Tolerance: Rounded.Plus(op.Roundings{Once: 1, Term: 2}), Python: internal, // each term is a quotient
-		Attrs: []op.Attr{planeSize, kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel},
+		Python: internal, // each term is a quotient
+		Attrs:  []op.Attr{planeSize, kernelSize, poolStrides, paddings, ceilMode, adaptive, exclusive, lastChannel},
 	},
 }
 

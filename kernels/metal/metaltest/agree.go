@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
@@ -95,7 +96,7 @@ func unit(d dtype.DType, v float64) float64 {
 
 // Tolerance is what a row allows the device in units in the last place, beside the host, which has its own.
 func Tolerance(row *op.Row, d dtype.DType) float64 {
-	said := row.Tolerance
+	said := describe.ToleranceOf(row)
 	return said.ULPs(d, false) + metalUnits(d)*said.ULPs(d, true)
 }
 
@@ -109,12 +110,12 @@ func metalUnits(d dtype.DType) float64 {
 }
 
 // Slack is what the roundings of intermediate values may add to each element of the result of a call, on both
-// devices together: op.Roundings evaluated with the host's result for the magnitudes of the operands. nil where the
+// devices together: describe.Roundings evaluated with the host's result for the magnitudes of the operands. nil where the
 // row has none.
 func Slack(t testing.TB, row *op.Row, c *device.Call) []float64 {
 	t.Helper()
-	r, d := row.Tolerance.Roundings, c.Out[0].DType
-	if r == (op.Roundings{}) || !d.IsFloat() {
+	r, d := describe.ToleranceOf(row).Roundings, c.Out[0].DType
+	if r == (describe.Roundings{}) || !d.IsFloat() {
 		return nil
 	}
 	n := row.Terms(c.Axes, &c.In[0].Shape)

@@ -16,6 +16,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
 	"github.com/paddle-mps/paddle-mps/core/shape"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
 	"github.com/paddle-mps/paddle-mps/kernels/host"
@@ -241,7 +242,7 @@ var metalTypes = []dtype.DType{
 
 // tolerance is what a result may be away from the host's, which is one unit off itself where it is not exact.
 func tolerance(row *op.Row, d dtype.DType) float64 {
-	ulp := row.Tolerance.Metal
+	ulp := describe.ToleranceOf(row).Metal
 	if d != dtype.Float32 && ulp > 0 {
 		return 1
 	}
@@ -281,7 +282,7 @@ func TestResults(t *testing.T) {
 				if s.form.Faults() {
 					require.Zero(t, binary.LittleEndian.Uint32(a[len(a)-1]))
 				}
-				if s.form.Out != dtype.Float32 || row.Tolerance.Metal == 0 {
+				if s.form.Out != dtype.Float32 || describe.ToleranceOf(row).Metal == 0 {
 					return
 				}
 				worst(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/device"
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
+	"github.com/paddle-mps/paddle-mps/core/op/describe"
 	"github.com/paddle-mps/paddle-mps/core/status"
 	"github.com/paddle-mps/paddle-mps/internal/fakemetal"
 	"github.com/paddle-mps/paddle-mps/internal/sample"
@@ -127,7 +128,7 @@ func TestSharedReductions(t *testing.T) {
 // reduction is the dtype of a reduction's output, values to fold, and how near to the host's its shaders are:
 // they add and multiply with twice the digits of a float.
 func reduction(row *op.Row, d dtype.DType) (out dtype.DType, values func(int64) float64, ulps float64) {
-	if row.Tolerance != (&op.Tolerance{}) {
+	if *describe.ToleranceOf(row) != (describe.Tolerance{}) {
 		ulps = 1
 	}
 	return metaltest.ResultOf(row, d), metaltest.ValuesFor(row, 0, d), ulps
@@ -213,7 +214,7 @@ func (b bench) scans(row *op.Row, d dtype.DType, axes op.Axes, values func(int64
 		c.Out = append(c.Out, b.Operand(dtype.Int64, arrangements[0], metaltest.Steady, dims...))
 	}
 	want := metaltest.ByHost(b.T, row, *c)
-	bound := metaltest.Bound{ULPs: row.Tolerance.ULPs(d, true), Slack: metaltest.Slack(b.T, row, c)}
+	bound := metaltest.Bound{ULPs: describe.ToleranceOf(row).ULPs(d, true), Slack: metaltest.Slack(b.T, row, c)}
 	metaltest.AgreeWithin(b.T, d, want, b.ByGPU(row, c), bound)
 }
 

@@ -70,7 +70,7 @@ func (b bench) windows(row *op.Row, setting describe.Setting, arrangement string
 		c.Out = append(c.Out, b.Operand(out.DType, arrangement, metaltest.Steady, out.Shape.Slice()...))
 	}
 	want := metaltest.ByHost(b.T, row, *c)
-	bound := metaltest.Bound{ULPs: row.Tolerance.ULPs(dtype.Float32, true), Slack: metaltest.Slack(b.T, row, c)}
+	bound := metaltest.Bound{ULPs: describe.ToleranceOf(row).ULPs(dtype.Float32, true), Slack: metaltest.Slack(b.T, row, c)}
 	metaltest.AgreeWithin(b.T, dtype.Float32, want, b.ByGPU(row, c), bound)
 }
 
