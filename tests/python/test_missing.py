@@ -103,7 +103,7 @@ def test_messages(source: str, text: str) -> None:
     [
         "import paddle_mps.optimizer",
         "import paddle_mps.optimizer.lr",
-        "from paddle_mps.io import Dataset",
+        "from paddle_mps.metric import Accuracy",
         "from paddle_mps import DataParallel",
         "from paddle_mps.nn import Layer",
         "from paddle_mps.nn.functional import sparse_attention",

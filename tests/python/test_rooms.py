@@ -42,6 +42,7 @@ MAY = {
     "_tool": "",
     "_version": "",
     "nn": f"{_BASE} {_FAMILIES}",
+    "io": f"{_BASE} _arrays _randomness _install",
 }
 
 # Public modules import what they need, but for the commands, and for what only the package itself puts together.
