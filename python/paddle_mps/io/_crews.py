@@ -353,7 +353,9 @@ def copies(fetcher: Fetcher, count: int) -> list[Fetcher]:
 
 
 def why_no_processes() -> str:
-    """Why the program's main module cannot be imported by worker processes; empty if it can."""
+    """Why this process cannot start worker processes, which import the main module of the program; empty if it can."""
+    if multiprocessing.current_process().daemon:
+        return "this process is a daemon, which may not start others"
     module = sys.modules["__main__"]
     path = getattr(module, "__file__", None)
     if path is not None and not os.path.exists(path):
@@ -361,7 +363,8 @@ def why_no_processes() -> str:
     line = line_of_main(module)
     if path is None or line is None or guarded(path, line):
         return ""
-    return f"line {line} of {os.path.basename(path)} is not below `if __name__ == '__main__':`, and worker processes would run it again"
+    name = os.path.basename(path)
+    return f"the loop is not below `if __name__ == '__main__':` of {name}, which worker processes would run again"
 
 
 def line_of_main(module: Any) -> int | None:

@@ -276,14 +276,11 @@ class DistributedBatchSampler(BatchSampler):
         self.total_size = self.num_samples * self.nranks
 
     def __iter__(self) -> Iterator[list[int]]:
-        count = len(self.dataset)
-        order = np.arange(count)
+        order = np.resize(np.arange(len(self.dataset)), self.total_size)
         if self.shuffle:
             np.random.RandomState(self.epoch).shuffle(order)
             self.epoch += 1
-        return in_batches(
-            self._own(np.resize(order, self.total_size) if count else order), self.batch_size, self.drop_last
-        )
+        return in_batches(self._own(order), self.batch_size, self.drop_last)
 
     def _own(self, order: np.ndarray[Any, Any]) -> list[int]:
         """The indices of this process: whole batches of all processes in turn, then an equal share of the rest."""
