@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -185,7 +186,8 @@ class Images(paddle.io.Dataset):
         return 8
 class Net(paddle.autograd.PyLayer):
     pass
-print("imported", flush=True)
+sys.stdout.write("imported\\n")  # in one piece: others write too
+sys.stdout.flush()
 def run(**settings):
     pids = set()
     for image, pid in paddle.io.DataLoader(Images(), batch_size=2, num_workers=2, **settings):
@@ -228,11 +230,14 @@ def test_a_program_that_is_stopped_leaves_nothing(tmp_path: pathlib.Path, number
     ) as child:
         assert child.stdout is not None and child.stderr is not None
         lines = iter(child.stdout)
-        pids = next(line for line in lines if line.split()[0].isdigit()).split()
+        pids = next(line for line in lines if re.fullmatch(r"\d+ \d+\n", line)).split()
         os.killpg(child.pid, number) if number == signal.SIGINT else os.kill(child.pid, number)
         errors = child.stderr.read()  # until the last process that has it ends
     assert child.returncode == -number or (number == signal.SIGINT and child.returncode == 1)
-    assert not any(running(pid) for pid in pids)
+    limit = time.monotonic() + 30  # a process closes its files before it has ended
+    while (any(map(running, pids)) or left_over(child.pid)) and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert not any(map(running, pids))
     assert not left_over(child.pid)
     assert errors.count("Traceback") == (number == signal.SIGINT)
 

@@ -10,11 +10,12 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .._arrays._array import stack
+from .._arrays._dlpack import from_dlpack
 from .._calls._grad import no_grad
 from .._core._dtype import BY_NUMPY
 from .._core._objects import Tensor
 from .._core._place import Place
-from .._devices._default_place import array_beside, placed
+from .._devices._default_place import array_beside
 from ._errors import ArgumentError
 
 
@@ -77,20 +78,34 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
     return x
 
 
-def to_tensors(batch: Any, place: Place | None) -> Any:
-    """A batch with tensors at a place, without gradients; None: at the current one."""
+def to_tensors(batch: Any, place: Place, fresh: bool = False) -> Any:
+    """A batch with tensors at a place, without gradients.
+
+    Args:
+        fresh: whether nothing else has the arrays, so that tensors of the CPU may be their memory.
+    """
 
     def one(x: Any) -> Any:
         if isinstance(x, Tensor):
-            moved = x if place is None or x.place == place else x.to(place)
+            moved = x if x.place == place else x.to(place)
             return moved if moved.stop_gradient else moved.detach()
         if BY_NUMPY.get(x.dtype) is None:
             raise ArgumentError(
                 f"[DataLoader] a batch has an array of {x.dtype}; want numbers, or a collate_fn that makes some"
             )
-        return placed(x) if place is None else array_beside(x, place)
+        return from_dlpack(x) if fresh and adoptable(x, place) else array_beside(x, place)
 
     return mapped(batch, one)
+
+
+def adoptable(x: np.ndarray[Any, Any], place: Place) -> bool:
+    """Whether a tensor may be the memory of an array: NumPy asks for large pages, with which a new array takes a tenth of the time."""
+    large = x.nbytes >= ADOPTED and x.flags.c_contiguous and x.flags.writeable
+    return large and place.is_cpu_place() and x.dtype.name in SHARED and hasattr(x, "__dlpack__")
+
+
+ADOPTED = 1 << 18  # bytes
+SHARED = frozenset({"float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"})
 
 
 class Fetcher:
@@ -104,6 +119,11 @@ class Fetcher:
     def __init__(self, dataset: Any, collate: Callable[[Any], Any] | None, size: int, drop_last: bool) -> None:
         self.dataset, self.collate, self.size, self.drop_last = dataset, collate, size, drop_last
         self.iterator: Iterator[Any] | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing else has the arrays of its batches."""
+        return self.collate is collated
 
     def start(self) -> None:
         """Begins an epoch."""
@@ -179,8 +199,11 @@ def fill(room: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         start += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
 
 
-def unpacked(batch: Any, room: Any, place: Place | None) -> Any:
+def unpacked(batch: Any, room: Any, place: Place) -> Any:
     """The batch of fields in memory, with tensors."""
-    return mapped(
-        batch, lambda f: to_tensors(np.ndarray(f.shape, f.dtype, room, f.start), place) if isinstance(f, Field) else f
-    )
+
+    def one(field: Field) -> Any:
+        array: np.ndarray[Any, Any] = np.ndarray(field.shape, field.dtype, room, field.start)
+        return to_tensors(array.copy() if place.is_cpu_place() and array.nbytes >= ADOPTED else array, place, True)
+
+    return mapped(batch, one)

@@ -59,12 +59,12 @@ class Threads:
 
     Args:
         fetchers: one for each thread.
-        place: of the tensors; None: the current one.
+        place: of the tensors.
         seed: None: the threads are no workers, for `get_worker_info`.
         init: the worker_init_fn.
     """
 
-    def __init__(self, fetchers: list[Fetcher], place: Place | None, seed: int | None, init: Any = None) -> None:
+    def __init__(self, fetchers: list[Fetcher], place: Place, seed: int | None, init: Any = None) -> None:
         self.count = len(fetchers)
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self._tasks: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in fetchers]
@@ -107,7 +107,7 @@ def work(
     tasks: queue.SimpleQueue[Any],
     answers: queue.SimpleQueue[Answer],
     stopped: threading.Event,
-    place: Place | None,
+    place: Place,
     info: WorkerInfo | None,
     init: Any,
 ) -> None:
@@ -127,7 +127,9 @@ def work(
                 raise failure
             batch = fetcher.batch(given[1], stopped.is_set)
             answer = (
-                Answer(given[0], ENDED, None) if batch is END else Answer(given[0], BATCH, to_tensors(batch, place))
+                Answer(given[0], ENDED, None)
+                if batch is END
+                else Answer(given[0], BATCH, to_tensors(batch, place, fetcher.fresh))
             )
         except BaseException as error:
             answer = Answer(given[0], FAILED, error)
@@ -156,7 +158,7 @@ class Processes:
         Unreadable: the data set cannot be pickled, or the processes cannot import what it needs.
     """
 
-    def __init__(self, fetcher: Fetcher, count: int, place: Place | None, seed: int, init: Any, shared: bool) -> None:
+    def __init__(self, fetcher: Fetcher, count: int, place: Place, seed: int, init: Any, shared: bool) -> None:
         try:
             data = [bytes(ForkingPickler.dumps((fetcher, init)))]
         except Exception as error:

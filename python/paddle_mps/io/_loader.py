@@ -320,7 +320,7 @@ class Batches:
             except StopIteration as error:
                 raise_in_caller(error)
             if batch is not END:
-                return to_tensors(batch, self._loader._where())
+                return to_tensors(batch, self._loader._where(), self._fetcher.fresh)
             break
         self._tasks = None
         raise StopIteration
