@@ -99,7 +99,10 @@ class Threads:
             tasks.put(None)
         for thread in self._threads:
             if thread is not threading.current_thread():  # a garbage collection may be anywhere
-                thread.join(GRACE)
+                thread.join(SAMPLE)
+
+
+SAMPLE = 1.0  # seconds in which a thread that is told to end finishes its sample; a longer one ends without anybody waiting
 
 
 def work(
