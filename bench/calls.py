@@ -25,8 +25,8 @@ import numpy as np
 
 import paddle_mps as paddle
 from paddle_mps._calls import _operators
+from paddle_mps._functional import _generated
 from paddle_mps._maths import _ops
-from paddle_mps.nn import _generated
 from paddle_mps.selftest.domains import GENERATORS
 from paddle_mps.selftest.suite import TABLE
 
@@ -65,6 +65,7 @@ def names() -> dict[str, Any]:
         "G": images.reshape([1, 2, 2, 2]), "H": paddle.ones([1, 2, 3]),
         "N": paddle.ones([1, 2, 1]), "P": pooled[0], "Q": pooled[1], "q": paddle.arange(8).cast("int8").reshape([2, 4]),
         "lb": paddle.ones([2, 4, 4]), "bw": paddle.ones([3, 4, 4]), "j1": tensor([1.0, 2.0]), "ij": tensor([[0, 1], [1, 0]]), "r": paddle.ones([4, 2], dtype="int8"), "boxes": paddle.ones([1, 2, 4]), "scores": paddle.ones([1, 1, 2]),
+        "c8": x.reshape([1, 8, 1, 1]), "hw": tensor([[8, 8]]), "n1": tensor([1]), "n2": tensor([2]), "tb": x.reshape([2, 1, 4]), "j11": tensor([[1]]), "j21": tensor([[1], [0]]), "jj": tensor([[[0, 1]], [[1, 0]]]),
         "p8": paddle.ones([1, 1, 2, 4], dtype="int8"), "w8": paddle.ones([1, 1, 1, 1], dtype="int8"),
     }  # fmt: skip
     functions = paddle.nn.functional

@@ -254,7 +254,7 @@ static bool read_bool(const interpreter *in, const void *object, int64_t *value)
 }
 
 static bool read_handle(const interpreter *in, void *object, uint64_t *handle) {
-  if (!is(in, object, in->api.tensor->type)) return false;
+  if (!is(in, object, in->api.tensor->type) && !is(in, object, in->api.tensor->parameter)) return false;
   void *number = get_slot(in, object, in->api.tensor->handle_offset, in->api.name_handle);
   if (!number) return false;
   bool good = read_word(in, number, handle);

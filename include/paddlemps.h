@@ -1117,7 +1117,8 @@ void pmps_fast_release(const uint64_t *tensors, uint64_t count);
  * object: that of the address of its class, in an object of any class, and those of a tensor's slots. All are 0 where the
  * interpreter has no global lock or they are not known; then slots are attributes, by their names. */
 typedef struct pmps_python_tensor {
-  void *type; /* the class */
+  void *type;      /* the class */
+  void *parameter; /* the subclass of parameters, which adds no slots; NULL: none is known yet */
   intptr_t type_offset, handle_offset, shape_offset, meta_offset;
   intptr_t link_offset; /* where a link keeps what it holds: see pmps_python_entries.held. Always known */
 } pmps_python_tensor;

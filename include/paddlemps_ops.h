@@ -787,6 +787,36 @@
 /* A matrix of zeros with matrices along its diagonal; vectors are rows. */
 #define PMPS_OP_BLOCK_DIAG 436u
 
+/* Neighbouring axes as one. */
+#define PMPS_OP_FLATTEN 437u
+
+/* The diagonals of the matrices over two axes, as the last axis. */
+#define PMPS_OP_DIAGONAL 438u
+
+/* The slices along an axis, without it. */
+#define PMPS_OP_UNSTACK 439u
+
+/* The sum of tensors of one shape and dtype, one after the other. */
+#define PMPS_OP_ADD_N 440u
+
+/* x with its elements moved along axes; what leaves at one end enters at the other. */
+#define PMPS_OP_ROLL 441u
+
+/* x with the halves of axes exchanged, so that frequency 0 is in the middle. */
+#define PMPS_OP_FFTSHIFT 442u
+
+/* The reverse of fftshift. */
+#define PMPS_OP_IFFTSHIFT 443u
+
+/* Each slice of x along an axis several times. */
+#define PMPS_OP_REPEAT_INTERLEAVE 444u
+
+/* For each length a row of that many ones, then zeros. */
+#define PMPS_OP_SEQUENCE_MASK 445u
+
+/* Row i of the tensor that index[i] names, for all i; the tensors have one shape. */
+#define PMPS_OP_MULTIPLEX 446u
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 #define PMPS_OP_PIXEL_SHUFFLE 450u
 
@@ -810,6 +840,9 @@
 
 /* The numbers of a list, cast from float64. */
 #define PMPS_OP_NUMBER_LINE 460u
+
+/* The first elements of each sequence, as many as lengths says, the other way round; those behind them stay. */
+#define PMPS_OP_REVERSE_SEQUENCE 473u
 
 /* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
 #define PMPS_OP_PUT_ALONG_AXIS 480u
@@ -874,6 +907,36 @@
 /* The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree. */
 #define PMPS_OP_HSIGMOID_LOSS 500u
 
+/* Mantissas in [0.5, 1) with the sign of x, and exponents, in the dtype of x: x is mantissa * 2**exponent. 0 and its exponent are 0; of nan both are nan, and of infinities the exponent is 1. */
+#define PMPS_OP_FREXP 501u
+
+/* The product of two or more matrices in the order that takes the fewest multiplications; the first may be a row and the last a column of one axis. */
+#define PMPS_OP_MULTI_DOT 502u
+
+/* The p-norms of the differences of all pairs of rows, those of the first row first. */
+#define PMPS_OP_PDIST 503u
+
+/* The sum of x over the axes along which target broadcasts to the shape of x, in the shape of target. */
+#define PMPS_OP_REDUCE_AS 504u
+
+/* Frames of a signal, which overlap where hop_length is less than frame_length; what is left at the end is dropped. */
+#define PMPS_OP_FRAME 505u
+
+/* The signal that is the sum of frames, each at its own beginning: the inverse of frame where frames do not overlap. */
+#define PMPS_OP_OVERLAP_ADD 506u
+
+/* The softmax of x + mask along the last axis. */
+#define PMPS_OP_FUSED_SOFTMAX_MASK 507u
+
+/* The softmax along the last axis of x without the elements above the diagonal of the last two axes, which become 0. */
+#define PMPS_OP_FUSED_SOFTMAX_MASK_UPPER_TRIANGLE 508u
+
+/* A window of a signal that is a sum of cosines: a0 - a1 * cos(t) + a2 * cos(2 * t) and so on, where t goes from 0 to 2 pi. */
+#define PMPS_OP_GENERAL_COSINE 509u
+
+/* x * sigmoid(beta * x). */
+#define PMPS_OP_SWISH 510u
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 #define PMPS_OP_ADAM_STEP 530u
 
@@ -933,5 +996,110 @@
 
 /* Where window_pool finds the first of the largest elements, counted within each image and channel. */
 #define PMPS_OP_WINDOW_POOL_PLACES 549u
+
+/* Boxes [targets, 4] as offsets of prior boxes, in their sizes: the distance of the centers and the logarithms of the ratios of widths and heights, [targets, boxes, 4]; or the reverse. prior_box_var, [4] or [boxes, 4], divides what is encoded. */
+#define PMPS_OP_BOX_CODER 550u
+
+/* Prior boxes of each cell of input [n, c, h, w], as parts of image: [h, w, boxes, 4], with their variances. */
+#define PMPS_OP_PRIOR_BOX 551u
+
+/* Boxes [n, anchors * h * w, 4] in pixels and scores of classes [n, anchors * h * w, class_num] of predictions x [n, anchors * (5 + class_num), h, w] of YOLOv3, for images of height and width img_size [n, 2]. */
+#define PMPS_OP_YOLO_BOX 552u
+
+/* The largest elements of the bins of regions of images [n, c, h, w], 0 of none: [count, c, output_height, output_width]. Boxes [count, 4] are x and y of two corners; the first boxes_num[0] are of the first image, and so on. */
+#define PMPS_OP_ROI_POOL 553u
+
+/* The losses of cross_entropy, one of each line, and softmax(logits) along the axis of the classes. */
+#define PMPS_OP_SOFTMAX_WITH_CROSS_ENTROPY 555u
+
+/* -log of the probability that softmax(log_probs), [times, batch, classes], spells labels [batch, longest label], with blanks and repetitions removed. */
+#define PMPS_OP_CTC_LOSS 556u
+
+/* The sequence of each beam of the last step, from the choices ids [steps, batch, beams] of a beam search and the beams of the step before that they continue. */
+#define PMPS_OP_GATHER_TREE 557u
+
+/* -log of the probability of all paths that emit label [batch, longest label], for logarithms of probabilities [batch, times, longest label + 1, classes]. */
+#define PMPS_OP_RNNT_LOSS 558u
+
+/* A step of gradient descent: x - learning_rate * grad. */
+#define PMPS_OP_SGD_STEP 580u
+
+/* A step of AdamW: as adam_step, with powers of both factors for this step and a decay apart from the gradient. With max_square_mean (AMSGrad) the largest mean of squares so far takes the place of square_mean; without it, that result is 0. */
+#define PMPS_OP_ADAMW_STEP 581u
+
+/* A step of Adamax: norm = max(beta2 * norm + epsilon, |grad|), out = x - learning_rate / (1 - beta1_power) * mean / norm. */
+#define PMPS_OP_ADAMAX_STEP 582u
+
+/* A step of Adadelta: out = x - learning_rate * change, change = sqrt((square_change + epsilon) / (square_mean + epsilon)) * grad, of means of the squares of gradients and changes. */
+#define PMPS_OP_ADADELTA_STEP 583u
+
+/* A step of RMSProp: velocity = momentum * velocity + learning_rate * grad / sqrt(square_mean + epsilon), out = x - velocity. With a mean of gradients its square is taken from square_mean (centered); without it, that result is 0. */
+#define PMPS_OP_RMSPROP_STEP 584u
+
+/* A step of LAMB: the change of adam_step and the decay of x, with the length of x, where both have one above 0. */
+#define PMPS_OP_LAMB_STEP 585u
+
+/* A step of NAdam, Adam with Nesterov's momentum. decay_power, beta2_power and momentum_product are 1 before the first step, and results for the next one. */
+#define PMPS_OP_NADAM_STEP 586u
+
+/* A step of rectified Adam, which divides by sqrt(square_mean) from when its variance is known. beta1_power and beta2_power are 1 before the first step and rho is 0; they are results for the next one. */
+#define PMPS_OP_RADAM_STEP 587u
+
+/* A step of Rprop: out = x - sign(grad) * learning_rate, with a rate for each element; where the gradient has changed its sign since previous, it counts as 0. */
+#define PMPS_OP_RPROP_STEP 588u
+
+/* A step of averaged gradient descent: gradient_sum = gradient_sum - oldest + grad, out = x - learning_rate / n * gradient_sum, of the last n gradients, of which grad takes the place of the oldest. */
+#define PMPS_OP_ASGD_STEP 589u
+
+/* A step of momentum with the rate learning_rate * lars_coeff * |x| / (|grad| + lars_weight_decay * |x| + epsilon), where both lengths are above 0. */
+#define PMPS_OP_LARS_MOMENTUM_STEP 590u
+
+/* x, shortened to a Euclidean norm of max_norm where it is longer. */
+#define PMPS_OP_CLIP_BY_NORM 591u
+
+/* x / scale, and whether an element of x is infinite or nan. */
+#define PMPS_OP_CHECK_FINITE_AND_UNSCALE 592u
+
+/* The scale of a loss after a step, which is bad where found_infinite holds, and the counts of good and bad steps since. */
+#define PMPS_OP_UPDATE_LOSS_SCALING 593u
+
+/* The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has. */
+#define PMPS_OP_SEGMENT_POOL 594u
+
+/* For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges. */
+#define PMPS_OP_SEND_U_RECV 595u
+
+/* As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge. */
+#define PMPS_OP_SEND_UE_RECV 596u
+
+/* For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]. */
+#define PMPS_OP_SEND_UV 597u
+
+/* 1 where random numbers from 0 to 1 are below the probabilities x, else 0. */
+#define PMPS_OP_BERNOULLI 598u
+
+/* Exponentially distributed values -log(numbers) / lam, of random numbers from 0 to 1. */
+#define PMPS_OP_EXPONENTIAL 599u
+
+/* Values of Cauchy's distribution around loc, which may be a number, of random numbers from 0 to 1. */
+#define PMPS_OP_CAUCHY 600u
+
+/* log(numbers) / log(1 - probs), of random numbers from 0 to 1: rounded up, how many trials with probability probs there are until the first success. */
+#define PMPS_OP_GEOMETRIC 601u
+
+/* Random indices of the last axis, with probabilities in proportion to the weights x; of random numbers from 0 to 1, one for each index, or without replacement one for each weight. */
+#define PMPS_OP_MULTINOMIAL 602u
+
+/* Normally distributed values between two bounds, of random numbers from 0 to 1. */
+#define PMPS_OP_TRUNCATED_GAUSSIAN 603u
+
+/* x rounded to integers between the magnitudes of its largest element, and back, with the gradient of x; and that magnitude. */
+#define PMPS_OP_FAKE_QUANTIZE_DEQUANTIZE_ABS_MAX 604u
+
+/* As fake_quantize_dequantize_abs_max, with a largest magnitude for each channel. */
+#define PMPS_OP_FAKE_CHANNEL_WISE_QUANTIZE_DEQUANTIZE_ABS_MAX 605u
+
+/* (x - zero) * scale, of integers, in the dtype of scale. */
+#define PMPS_OP_DEQUANTIZE_LINEAR 606u
 
 #endif /* PADDLEMPS_OPS_H */

@@ -1450,6 +1450,56 @@ inline Tensor block_diag(const Tensors& x) {
   return detail::Call(PMPS_OP_BLOCK_DIAG).with(x).one();
 }
 
+/* Neighbouring axes as one. */
+inline Tensor flatten(const Operand& x, std::int64_t start_axis = 0, std::int64_t stop_axis = -1) {
+  return detail::Call(PMPS_OP_FLATTEN).with(x).give("start_axis", start_axis).give("stop_axis", stop_axis).one();
+}
+
+/* The diagonals of the matrices over two axes, as the last axis. */
+inline Tensor diagonal(const Operand& x, std::int64_t offset = 0, std::int64_t axis1 = 0, std::int64_t axis2 = 1) {
+  return detail::Call(PMPS_OP_DIAGONAL).with(x).give("offset", offset).give("axis1", axis1).give("axis2", axis2).one();
+}
+
+/* The slices along an axis, without it. */
+inline std::vector<Tensor> unstack(const Operand& x, std::int64_t axis, std::int64_t num, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_UNSTACK).with(x).give("axis", axis).give("num", num).all(most);
+}
+
+/* The sum of tensors of one shape and dtype, one after the other. */
+inline Tensor add_n(const Tensors& inputs) {
+  return detail::Call(PMPS_OP_ADD_N).with(inputs).one();
+}
+
+/* x with its elements moved along axes; what leaves at one end enters at the other. */
+inline Tensor roll(const Operand& x, Axes shifts = {}, Axes axis = {}) {
+  return detail::Call(PMPS_OP_ROLL).with(x).give("shifts", shifts).give("axis", axis).one();
+}
+
+/* x with the halves of axes exchanged, so that frequency 0 is in the middle. */
+inline Tensor fftshift(const Operand& x, Axes axes = {}) {
+  return detail::Call(PMPS_OP_FFTSHIFT).with(x).give("axes", axes).one();
+}
+
+/* The reverse of fftshift. */
+inline Tensor ifftshift(const Operand& x, Axes axes = {}) {
+  return detail::Call(PMPS_OP_IFFTSHIFT).with(x).give("axes", axes).one();
+}
+
+/* Each slice of x along an axis several times. */
+inline Tensor repeat_interleave(const Operand& x, std::int64_t repeats = 1, std::optional<std::int64_t> axis = {}) {
+  return detail::Call(PMPS_OP_REPEAT_INTERLEAVE).with(x).give("repeats", repeats).give("axis", axis).one();
+}
+
+/* For each length a row of that many ones, then zeros. */
+inline Tensor sequence_mask(const Operand& x, std::int64_t maxlen = 1, std::optional<pmps_dtype> dtype = {}) {
+  return detail::Call(PMPS_OP_SEQUENCE_MASK).with(x).give("maxlen", maxlen).give("dtype", dtype).one();
+}
+
+/* Row i of the tensor that index[i] names, for all i; the tensors have one shape. */
+inline Tensor multiplex(const Operand& index, const Tensors& inputs) {
+  return detail::Call(PMPS_OP_MULTIPLEX).with(index).with(inputs).one();
+}
+
 /* Images [n, c * r * r, h, w] as [n, c, h * r, w * r]: channels become squares of r by r pixels. */
 inline Tensor pixel_shuffle(const Operand& x, std::int64_t upscale_factor = 1, bool channels_last = false, bool blocks_first = false) {
   return detail::Call(PMPS_OP_PIXEL_SHUFFLE).with(x).give("upscale_factor", upscale_factor).give("channels_last", channels_last).give("blocks_first", blocks_first).one();
@@ -1488,6 +1538,11 @@ inline Tensor local_response_norm(const Operand& x, std::int64_t size = 5, doubl
 /* The numbers of a list, cast from float64. */
 inline Tensor number_line(Place place, const std::vector<double>& values, pmps_dtype dtype) {
   return detail::Call(PMPS_OP_NUMBER_LINE).give("values", values).give("dtype", dtype).on(place);
+}
+
+/* The first elements of each sequence, as many as lengths says, the other way round; those behind them stay. */
+inline Tensor reverse_sequence(const Operand& x, const Operand& lengths, std::int64_t batch_axis = 1, std::int64_t time_axis = 0) {
+  return detail::Call(PMPS_OP_REVERSE_SEQUENCE).with(x).with(lengths).give("batch_axis", batch_axis).give("time_axis", time_axis).one();
 }
 
 /* x with values where indices say along an axis, each at its own place on the others; indices and values broadcast. */
@@ -1595,6 +1650,56 @@ inline Tensor hsigmoid_loss(const Operand& input, const Operand& label, const Op
   return detail::Call(PMPS_OP_HSIGMOID_LOSS).with(input).with(label).with(weight).with(bias).with(path_table).with(path_code).give("num_classes", num_classes).one();
 }
 
+/* Mantissas in [0.5, 1) with the sign of x, and exponents, in the dtype of x: x is mantissa * 2**exponent. 0 and its exponent are 0; of nan both are nan, and of infinities the exponent is 1. */
+inline std::vector<Tensor> frexp(const Operand& x, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_FREXP).with(x).all(most);
+}
+
+/* The product of two or more matrices in the order that takes the fewest multiplications; the first may be a row and the last a column of one axis. */
+inline Tensor multi_dot(const Tensors& x) {
+  return detail::Call(PMPS_OP_MULTI_DOT).with(x).one();
+}
+
+/* The p-norms of the differences of all pairs of rows, those of the first row first. */
+inline Tensor pdist(const Operand& x, double p = 2) {
+  return detail::Call(PMPS_OP_PDIST).with(x).give("p", p).one();
+}
+
+/* The sum of x over the axes along which target broadcasts to the shape of x, in the shape of target. */
+inline Tensor reduce_as(const Operand& x, const Operand& target) {
+  return detail::Call(PMPS_OP_REDUCE_AS).with(x).with(target).one();
+}
+
+/* Frames of a signal, which overlap where hop_length is less than frame_length; what is left at the end is dropped. */
+inline Tensor frame(const Operand& x, std::int64_t frame_length = 1, std::int64_t hop_length = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_FRAME).with(x).give("frame_length", frame_length).give("hop_length", hop_length).give("axis", axis).one();
+}
+
+/* The signal that is the sum of frames, each at its own beginning: the inverse of frame where frames do not overlap. */
+inline Tensor overlap_add(const Operand& x, std::int64_t hop_length = 1, std::int64_t axis = -1) {
+  return detail::Call(PMPS_OP_OVERLAP_ADD).with(x).give("hop_length", hop_length).give("axis", axis).one();
+}
+
+/* The softmax of x + mask along the last axis. */
+inline Tensor fused_softmax_mask(const Operand& x, const Operand& mask) {
+  return detail::Call(PMPS_OP_FUSED_SOFTMAX_MASK).with(x).with(mask).one();
+}
+
+/* The softmax along the last axis of x without the elements above the diagonal of the last two axes, which become 0. */
+inline Tensor fused_softmax_mask_upper_triangle(const Operand& x) {
+  return detail::Call(PMPS_OP_FUSED_SOFTMAX_MASK_UPPER_TRIANGLE).with(x).one();
+}
+
+/* A window of a signal that is a sum of cosines: a0 - a1 * cos(t) + a2 * cos(2 * t) and so on, where t goes from 0 to 2 pi. */
+inline Tensor general_cosine(Place place, std::int64_t size, const std::vector<double>& coefficients, bool periodic, pmps_dtype dtype) {
+  return detail::Call(PMPS_OP_GENERAL_COSINE).give("size", size).give("coefficients", coefficients).give("periodic", periodic).give("dtype", dtype).on(place);
+}
+
+/* x * sigmoid(beta * x). */
+inline Tensor swish(const Operand& x, double beta = 1) {
+  return detail::Call(PMPS_OP_SWISH).with(x).give("beta", beta).one();
+}
+
 /* A step of Adam: out = x - learning_rate * mean / (sqrt(square_mean) + epsilon), of means of this gradient too, which are corrected by the number of this step from 1 on, or by powers that are given. */
 inline std::vector<Tensor> adam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& step = {}, const Operand& beta1_power = {}, const Operand& beta2_power = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, bool scaled_epsilon = false, double decay = 0, double decoupled_decay = 0, double decay_after = 0, std::size_t most = 64) {
   return detail::Call(PMPS_OP_ADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(step).with(beta1_power).with(beta2_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("scaled_epsilon", scaled_epsilon).give("decay", decay).give("decoupled_decay", decoupled_decay).give("decay_after", decay_after).all(most);
@@ -1693,6 +1798,181 @@ inline Tensor window_pool(const Operand& x, Axes kernel_size = {}, Axes stride =
 /* Where window_pool finds the first of the largest elements, counted within each image and channel. */
 inline Tensor window_pool_places(const Operand& x, Axes kernel_size = {}, Axes stride = {}, Axes padding = {}, Axes dilation = {}, Axes windows = {}) {
   return detail::Call(PMPS_OP_WINDOW_POOL_PLACES).with(x).give("kernel_size", kernel_size).give("stride", stride).give("padding", padding).give("dilation", dilation).give("windows", windows).one();
+}
+
+/* Boxes [targets, 4] as offsets of prior boxes, in their sizes: the distance of the centers and the logarithms of the ratios of widths and heights, [targets, boxes, 4]; or the reverse. prior_box_var, [4] or [boxes, 4], divides what is encoded. */
+inline Tensor box_coder(const Operand& prior_box, const Operand& prior_box_var, const Operand& target_box, std::string_view code_type = "encode_center_size", bool box_normalized = true, std::int64_t axis = 0) {
+  return detail::Call(PMPS_OP_BOX_CODER).with(prior_box).with(prior_box_var).with(target_box).give("code_type", code_type).give("box_normalized", box_normalized).give("axis", axis).one();
+}
+
+/* Prior boxes of each cell of input [n, c, h, w], as parts of image: [h, w, boxes, 4], with their variances. */
+inline std::vector<Tensor> prior_box(const Operand& input, const Operand& image, const std::vector<double>& min_sizes = {}, const std::vector<double>& max_sizes = {}, const std::vector<double>& aspect_ratios = {}, const std::vector<double>& variance = {}, bool clip = false, double step_w = 0, double step_h = 0, double offset = 0.5, bool min_max_aspect_ratios_order = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_PRIOR_BOX).with(input).with(image).give("min_sizes", min_sizes).give("max_sizes", max_sizes).give("aspect_ratios", aspect_ratios).give("variance", variance).give("clip", clip).give("step_w", step_w).give("step_h", step_h).give("offset", offset).give("min_max_aspect_ratios_order", min_max_aspect_ratios_order).all(most);
+}
+
+/* Boxes [n, anchors * h * w, 4] in pixels and scores of classes [n, anchors * h * w, class_num] of predictions x [n, anchors * (5 + class_num), h, w] of YOLOv3, for images of height and width img_size [n, 2]. */
+inline std::vector<Tensor> yolo_box(const Operand& x, const Operand& img_size, Axes anchors = {}, std::int64_t class_num = 1, double conf_thresh = 0.01, std::int64_t downsample_ratio = 32, bool clip_bbox = true, double scale_x_y = 1, bool iou_aware = false, double iou_aware_factor = 0.5, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_YOLO_BOX).with(x).with(img_size).give("anchors", anchors).give("class_num", class_num).give("conf_thresh", conf_thresh).give("downsample_ratio", downsample_ratio).give("clip_bbox", clip_bbox).give("scale_x_y", scale_x_y).give("iou_aware", iou_aware).give("iou_aware_factor", iou_aware_factor).all(most);
+}
+
+/* The largest elements of the bins of regions of images [n, c, h, w], 0 of none: [count, c, output_height, output_width]. Boxes [count, 4] are x and y of two corners; the first boxes_num[0] are of the first image, and so on. */
+inline Tensor roi_pool(const Operand& x, const Operand& boxes, const Operand& boxes_num, std::int64_t output_height = 1, std::int64_t output_width = 1, double spatial_scale = 1) {
+  return detail::Call(PMPS_OP_ROI_POOL).with(x).with(boxes).with(boxes_num).give("output_height", output_height).give("output_width", output_width).give("spatial_scale", spatial_scale).one();
+}
+
+/* The losses of cross_entropy, one of each line, and softmax(logits) along the axis of the classes. */
+inline std::vector<Tensor> softmax_with_cross_entropy(const Operand& logits, const Operand& label, bool soft_label = false, std::int64_t ignore_index = -100, std::int64_t axis = -1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_SOFTMAX_WITH_CROSS_ENTROPY).with(logits).with(label).give("soft_label", soft_label).give("ignore_index", ignore_index).give("axis", axis).all(most);
+}
+
+/* -log of the probability that softmax(log_probs), [times, batch, classes], spells labels [batch, longest label], with blanks and repetitions removed. */
+inline Tensor ctc_loss(const Operand& log_probs, const Operand& labels, const Operand& input_lengths, const Operand& label_lengths, std::int64_t blank = 0, std::string_view reduction = "mean", bool norm_by_times = false, bool zero_infinity = false) {
+  return detail::Call(PMPS_OP_CTC_LOSS).with(log_probs).with(labels).with(input_lengths).with(label_lengths).give("blank", blank).give("reduction", reduction).give("norm_by_times", norm_by_times).give("zero_infinity", zero_infinity).one();
+}
+
+/* The sequence of each beam of the last step, from the choices ids [steps, batch, beams] of a beam search and the beams of the step before that they continue. */
+inline Tensor gather_tree(const Operand& ids, const Operand& parents) {
+  return detail::Call(PMPS_OP_GATHER_TREE).with(ids).with(parents).one();
+}
+
+/* -log of the probability of all paths that emit label [batch, longest label], for logarithms of probabilities [batch, times, longest label + 1, classes]. */
+inline Tensor rnnt_loss(const Operand& input, const Operand& label, const Operand& input_lengths, const Operand& label_lengths, std::int64_t blank = 0, double fastemit_lambda = 0.001, std::string_view reduction = "mean") {
+  return detail::Call(PMPS_OP_RNNT_LOSS).with(input).with(label).with(input_lengths).with(label_lengths).give("blank", blank).give("fastemit_lambda", fastemit_lambda).give("reduction", reduction).one();
+}
+
+/* A step of gradient descent: x - learning_rate * grad. */
+inline Tensor sgd_step(const Operand& x, const Operand& grad, const Operand& learning_rate) {
+  return detail::Call(PMPS_OP_SGD_STEP).with(x).with(grad).with(learning_rate).one();
+}
+
+/* A step of AdamW: as adam_step, with powers of both factors for this step and a decay apart from the gradient. With max_square_mean (AMSGrad) the largest mean of squares so far takes the place of square_mean; without it, that result is 0. */
+inline std::vector<Tensor> adamw_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& beta1_power, const Operand& beta2_power, const Operand& max_square_mean = {}, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, double weight_decay = 0.01, double lr_ratio = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAMW_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(beta1_power).with(beta2_power).with(max_square_mean).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("weight_decay", weight_decay).give("lr_ratio", lr_ratio).all(most);
+}
+
+/* A step of Adamax: norm = max(beta2 * norm + epsilon, |grad|), out = x - learning_rate / (1 - beta1_power) * mean / norm. */
+inline std::vector<Tensor> adamax_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& norm, const Operand& learning_rate, const Operand& beta1_power, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADAMAX_STEP).with(x).with(grad).with(mean).with(norm).with(learning_rate).with(beta1_power).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).all(most);
+}
+
+/* A step of Adadelta: out = x - learning_rate * change, change = sqrt((square_change + epsilon) / (square_mean + epsilon)) * grad, of means of the squares of gradients and changes. */
+inline std::vector<Tensor> adadelta_step(const Operand& x, const Operand& grad, const Operand& square_mean, const Operand& square_change, const Operand& learning_rate, double epsilon = 1e-06, double rho = 0.95, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ADADELTA_STEP).with(x).with(grad).with(square_mean).with(square_change).with(learning_rate).give("epsilon", epsilon).give("rho", rho).all(most);
+}
+
+/* A step of RMSProp: velocity = momentum * velocity + learning_rate * grad / sqrt(square_mean + epsilon), out = x - velocity. With a mean of gradients its square is taken from square_mean (centered); without it, that result is 0. */
+inline std::vector<Tensor> rmsprop_step(const Operand& x, const Operand& grad, const Operand& square_mean, const Operand& velocity, const Operand& learning_rate, const Operand& mean = {}, double rho = 0.95, double epsilon = 1e-06, double momentum = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RMSPROP_STEP).with(x).with(grad).with(square_mean).with(velocity).with(learning_rate).with(mean).give("rho", rho).give("epsilon", epsilon).give("momentum", momentum).all(most);
+}
+
+/* A step of LAMB: the change of adam_step and the decay of x, with the length of x, where both have one above 0. */
+inline std::vector<Tensor> lamb_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& beta1_power, const Operand& beta2_power, double lamb_weight_decay = 0.01, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-06, bool always_adapt = false, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LAMB_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(beta1_power).with(beta2_power).give("lamb_weight_decay", lamb_weight_decay).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("always_adapt", always_adapt).all(most);
+}
+
+/* A step of NAdam, Adam with Nesterov's momentum. decay_power, beta2_power and momentum_product are 1 before the first step, and results for the next one. */
+inline std::vector<Tensor> nadam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& decay_power, const Operand& beta2_power, const Operand& momentum_product, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, double momentum_decay = 0.004, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_NADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(decay_power).with(beta2_power).with(momentum_product).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).give("momentum_decay", momentum_decay).all(most);
+}
+
+/* A step of rectified Adam, which divides by sqrt(square_mean) from when its variance is known. beta1_power and beta2_power are 1 before the first step and rho is 0; they are results for the next one. */
+inline std::vector<Tensor> radam_step(const Operand& x, const Operand& grad, const Operand& mean, const Operand& square_mean, const Operand& learning_rate, const Operand& beta1_power, const Operand& beta2_power, const Operand& rho, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-08, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RADAM_STEP).with(x).with(grad).with(mean).with(square_mean).with(learning_rate).with(beta1_power).with(beta2_power).with(rho).give("beta1", beta1).give("beta2", beta2).give("epsilon", epsilon).all(most);
+}
+
+/* A step of Rprop: out = x - sign(grad) * learning_rate, with a rate for each element; where the gradient has changed its sign since previous, it counts as 0. */
+inline std::vector<Tensor> rprop_step(const Operand& x, const Operand& grad, const Operand& previous, const Operand& learning_rate, double learning_rate_min = 1e-05, double learning_rate_max = 50, double eta_negative = 0.5, double eta_positive = 1.2, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_RPROP_STEP).with(x).with(grad).with(previous).with(learning_rate).give("learning_rate_min", learning_rate_min).give("learning_rate_max", learning_rate_max).give("eta_negative", eta_negative).give("eta_positive", eta_positive).all(most);
+}
+
+/* A step of averaged gradient descent: gradient_sum = gradient_sum - oldest + grad, out = x - learning_rate / n * gradient_sum, of the last n gradients, of which grad takes the place of the oldest. */
+inline std::vector<Tensor> asgd_step(const Operand& x, const Operand& grad, const Operand& gradient_sum, const Operand& oldest, const Operand& learning_rate, const Operand& n, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_ASGD_STEP).with(x).with(grad).with(gradient_sum).with(oldest).with(learning_rate).with(n).all(most);
+}
+
+/* A step of momentum with the rate learning_rate * lars_coeff * |x| / (|grad| + lars_weight_decay * |x| + epsilon), where both lengths are above 0. */
+inline std::vector<Tensor> lars_momentum_step(const Operand& x, const Operand& grad, const Operand& velocity, const Operand& learning_rate, double momentum = 0.9, double lars_coeff = 0.001, double lars_weight_decay = 0.0005, double epsilon = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_LARS_MOMENTUM_STEP).with(x).with(grad).with(velocity).with(learning_rate).give("momentum", momentum).give("lars_coeff", lars_coeff).give("lars_weight_decay", lars_weight_decay).give("epsilon", epsilon).all(most);
+}
+
+/* x, shortened to a Euclidean norm of max_norm where it is longer. */
+inline Tensor clip_by_norm(const Operand& x, double max_norm = 1) {
+  return detail::Call(PMPS_OP_CLIP_BY_NORM).with(x).give("max_norm", max_norm).one();
+}
+
+/* x / scale, and whether an element of x is infinite or nan. */
+inline std::vector<Tensor> check_finite_and_unscale(const Operand& x, const Operand& scale, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_CHECK_FINITE_AND_UNSCALE).with(x).with(scale).all(most);
+}
+
+/* The scale of a loss after a step, which is bad where found_infinite holds, and the counts of good and bad steps since. */
+inline std::vector<Tensor> update_loss_scaling(const Operand& found_infinite, const Operand& loss_scaling, const Operand& good_steps, const Operand& bad_steps, std::int64_t incr_every_n_steps = 2000, std::int64_t decr_every_n_nan_or_inf = 1, double incr_ratio = 2, double decr_ratio = 0.5, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_UPDATE_LOSS_SCALING).with(found_infinite).with(loss_scaling).with(good_steps).with(bad_steps).give("incr_every_n_steps", incr_every_n_steps).give("decr_every_n_nan_or_inf", decr_every_n_nan_or_inf).give("incr_ratio", incr_ratio).give("decr_ratio", decr_ratio).all(most);
+}
+
+/* The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has. */
+inline Tensor segment_pool(const Operand& x, const Operand& segment_ids, std::string_view pooltype = "sum", std::int64_t segments = 0) {
+  return detail::Call(PMPS_OP_SEGMENT_POOL).with(x).with(segment_ids).give("pooltype", pooltype).give("segments", segments).one();
+}
+
+/* For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges. */
+inline Tensor send_u_recv(const Operand& x, const Operand& src_index, const Operand& dst_index, std::string_view reduce_op = "sum", std::int64_t out_size = 0) {
+  return detail::Call(PMPS_OP_SEND_U_RECV).with(x).with(src_index).with(dst_index).give("reduce_op", reduce_op).give("out_size", out_size).one();
+}
+
+/* As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge. */
+inline Tensor send_ue_recv(const Operand& x, const Operand& y, const Operand& src_index, const Operand& dst_index, std::string_view message_op = "add", std::string_view reduce_op = "sum", std::int64_t out_size = 0) {
+  return detail::Call(PMPS_OP_SEND_UE_RECV).with(x).with(y).with(src_index).with(dst_index).give("message_op", message_op).give("reduce_op", reduce_op).give("out_size", out_size).one();
+}
+
+/* For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]. */
+inline Tensor send_uv(const Operand& x, const Operand& y, const Operand& src_index, const Operand& dst_index, std::string_view message_op = "add") {
+  return detail::Call(PMPS_OP_SEND_UV).with(x).with(y).with(src_index).with(dst_index).give("message_op", message_op).one();
+}
+
+/* 1 where random numbers from 0 to 1 are below the probabilities x, else 0. */
+inline Tensor bernoulli(const Operand& x, const Operand& numbers) {
+  return detail::Call(PMPS_OP_BERNOULLI).with(x).with(numbers).one();
+}
+
+/* Exponentially distributed values -log(numbers) / lam, of random numbers from 0 to 1. */
+inline Tensor exponential(const Operand& numbers, double lam = 1) {
+  return detail::Call(PMPS_OP_EXPONENTIAL).with(numbers).give("lam", lam).one();
+}
+
+/* Values of Cauchy's distribution around loc, which may be a number, of random numbers from 0 to 1. */
+inline Tensor cauchy(const Operand& numbers, const Operand& loc, double scale = 1) {
+  return detail::Call(PMPS_OP_CAUCHY).with(numbers).with(loc).give("scale", scale).one();
+}
+
+/* log(numbers) / log(1 - probs), of random numbers from 0 to 1: rounded up, how many trials with probability probs there are until the first success. */
+inline Tensor geometric(const Operand& numbers, const Operand& probs) {
+  return detail::Call(PMPS_OP_GEOMETRIC).with(numbers).with(probs).one();
+}
+
+/* Random indices of the last axis, with probabilities in proportion to the weights x; of random numbers from 0 to 1, one for each index, or without replacement one for each weight. */
+inline Tensor multinomial(const Operand& x, const Operand& numbers, std::int64_t num_samples = 1, bool replacement = false) {
+  return detail::Call(PMPS_OP_MULTINOMIAL).with(x).with(numbers).give("num_samples", num_samples).give("replacement", replacement).one();
+}
+
+/* Normally distributed values between two bounds, of random numbers from 0 to 1. */
+inline Tensor truncated_gaussian(const Operand& numbers, double mean = 0, double std = 1, double a = -2, double b = 2) {
+  return detail::Call(PMPS_OP_TRUNCATED_GAUSSIAN).with(numbers).give("mean", mean).give("std", std).give("a", a).give("b", b).one();
+}
+
+/* x rounded to integers between the magnitudes of its largest element, and back, with the gradient of x; and that magnitude. */
+inline std::vector<Tensor> fake_quantize_dequantize_abs_max(const Operand& x, std::int64_t bit_length = 8, std::int64_t round_type = 1, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_FAKE_QUANTIZE_DEQUANTIZE_ABS_MAX).with(x).give("bit_length", bit_length).give("round_type", round_type).all(most);
+}
+
+/* As fake_quantize_dequantize_abs_max, with a largest magnitude for each channel. */
+inline std::vector<Tensor> fake_channel_wise_quantize_dequantize_abs_max(const Operand& x, std::int64_t bit_length = 8, std::int64_t round_type = 1, std::int64_t quant_axis = 0, std::size_t most = 64) {
+  return detail::Call(PMPS_OP_FAKE_CHANNEL_WISE_QUANTIZE_DEQUANTIZE_ABS_MAX).with(x).give("bit_length", bit_length).give("round_type", round_type).give("quant_axis", quant_axis).all(most);
+}
+
+/* (x - zero) * scale, of integers, in the dtype of scale. */
+inline Tensor dequantize_linear(const Operand& x, const Operand& scale, const Operand& zero = {}) {
+  return detail::Call(PMPS_OP_DEQUANTIZE_LINEAR).with(x).with(scale).with(zero).one();
 }
 
 }  // namespace paddlemps

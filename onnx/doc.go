@@ -20,14 +20,16 @@
 //
 // # Adding an operator
 //
-// An operator is an entry of the table of its family, and a function of a [build.Call]:
+// An operator is a line in the table of its family. Where a row of core/op is the operator, the line is all: it names the row, and if
+// the row has attributes, what ONNX calls them and their defaults. Others have a function of a [build.Call].
 //
-//	// Swish: x * sigmoid(alpha * x).
-//	{"Swish", 24, 0, func(c *build.Call) []*build.Value { return build.One(swish(c, c.X(0), c.Float("alpha", 1))) }},
+//	{"Erf", 1, op.IDErf, direct},
+//	{"LeakyRelu", 1, op.IDLeakyRelu, renamed{{op.LeakyReluNegativeSlope, "alpha", 0.01}}.call},
+//	{"Gather", 1, 0, gather},
 //
-// The number is the opset from which on the function holds; an operator whose meaning changed has several entries. A row of
-// core/op that is the operator, with one or two operands, is named in the third field, and unary or broadcast is the
-// function. Within a function:
+// The number is the opset from which on the line holds. What was an attribute in older opsets and is an operand now is read by
+// c.IntsOr and c.OptionalInts, so that one function is for all opsets; an operator that means something else now has several lines.
+// Within a function:
 //
 //   - c.X(i) is operand i, c.Has(i) says whether it is given, and c.Int, c.Float, c.Text, c.List read attributes.
 //   - c.Do calls a row; c.Add, c.Reshape, c.Slice and others are common rows under short names. Numbers are made by build.Num and

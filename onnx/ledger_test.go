@@ -130,15 +130,16 @@ var ledger = map[string]string{
 		com.microsoft:QuantizeLinear`,
 	"projections or biases before the row of attention":                                       `com.microsoft:Attention com.microsoft:MultiHeadAttention`,
 	"steps with what the rows lstm and gru lack: bounds, peepholes, lengths, other functions": `GRU LSTM RNN`,
-	"functions of the model between the rows":                                                 `Scan SequenceMap ai.onnx.preview:FlexAttention`,
+	"functions of the model between the rows":                                                 `SequenceMap ai.onnx.preview:FlexAttention`,
 	"sequences are lists of tensors, and no operands of rows":                                 `ConcatFromSequence SequenceAt SequenceErase SequenceInsert SequenceLength`,
-	"strings and dictionaries of the file":                                                    `StringSplit TfIdfVectorizer ai.onnx.ml:CategoryMapper ai.onnx.ml:LabelEncoder`,
+	"strings and dictionaries of the file":                                                    `TfIdfVectorizer ai.onnx.ml:CategoryMapper ai.onnx.ml:LabelEncoder`,
 	"element types that tensors lack: unsigned integers, floats of 8 bits and less":           `Cast CastLike Div Mod`,
 	"results whose number of elements is counted":                                             `Compress NonMaxSuppression Unique`,
 	"two results of two rows":                                                                 `SoftmaxCrossEntropyLoss`,
 	"indices that count from the end, or from the last of equals":                             `ArgMax ArgMin OneHot Slice ai.onnx.ml:ArrayFeatureExtractor`,
 	"the value is an attribute of the row, and may be known after the file is read alone":     `Pad`,
+	"random numbers are drawn first, and are an operand of the row":                           `Bernoulli Multinomial`,
 	"not a row yet": `
-		AveragePool BatchNormalization Bernoulli Clip Det Dropout GlobalLpPool GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare ReverseSequence
-		SimplifiedLayerNormalization Swish com.microsoft:QuickGelu com.microsoft:SimplifiedLayerNormalization`,
+		AveragePool BatchNormalization Clip Det Dropout GroupNormalization LayerNormalization LpPool MaxPool MaxUnpool Mean Pow RMSNormalization ReduceL1 ReduceL2 ReduceLogSum ReduceSumSquare
+		SimplifiedLayerNormalization com.microsoft:SimplifiedLayerNormalization`,
 }

@@ -135,7 +135,7 @@ func TestSizesAreLimited(t *testing.T) {
 			nodeOf("Upsample", names("x", "s"), names("y"), textAttr("mode", "nearest")),
 		},
 		{
-			"Col2Im", "padding is [1099511627776", 18, append(init(vectorOf("ax", 0), vectorOf("im", 4), vectorOf("bl", 1<<24)), part{1, nodeOf("Squeeze", names("x", "ax"), names("q"))}),
+			"Col2Im", "pads is [1099511627776", 18, append(init(vectorOf("ax", 0), vectorOf("im", 4), vectorOf("bl", 1<<24)), part{1, nodeOf("Squeeze", names("x", "ax"), names("q"))}),
 			nodeOf("Col2Im", names("q", "im", "bl"), names("y"), intsAttr("pads", 1<<40, 1<<40)),
 		},
 		{

@@ -173,7 +173,7 @@ func (c *Calls) Filled(s *shape.Shape, v Value, d dtype.DType) Var {
 
 // Range is the integers from 0 on, as many as that.
 func (c *Calls) Range(n int64) Var {
-	if shape.IsSymbol(n) { // where types alone are computed
+	if _, is := SymbolIn(n); !is && shape.IsSymbol(n) { // where types alone are computed
 		n = SizeAttr(n)
 	}
 	return c.Do(IDRange, Attrs{

@@ -81,11 +81,11 @@ func (g *Gradient) Set(i int, dx Var) {
 // SumTo sums a value over the axes along which a shape was broadcast to its own.
 //
 // Broadcasting repeats an element; its gradient is the sum over the repetitions.
-func (g *Gradient) SumTo(v Var, s *shape.Shape) Var {
-	if g.Err != nil {
+func (c *Calls) SumTo(v Var, s *shape.Shape) Var {
+	if c.Err != nil {
 		return v
 	}
-	t := g.TypeOf(v)
+	t := c.TypeOf(v)
 	if t.Shape == *s {
 		return v
 	}
@@ -97,9 +97,13 @@ func (g *Gradient) SumTo(v Var, s *shape.Shape) Var {
 		}
 	}
 	if len(axes) > 0 {
-		v = g.Sum(v, axes)
+		keep := Value{Kind: Bool}
+		if extra == 0 {
+			keep.I = 1
+		}
+		v = c.Do(IDSum, Attrs{SumAxis: {Kind: Ints, Ints: axes}, SumKeepdim: keep}, v)
 	}
-	return g.Reshape(v, s)
+	return c.Reshape(v, s)
 }
 
 // DifferentiateCalls is the rule of rows whose gradient is that of their calls.

@@ -127,12 +127,39 @@ func (c *Call) Ints(i int, what string) []int64 {
 	if !ok {
 		c.Wrong("%s is %s; want integers", what, k.DType)
 	}
+	if list == nil {
+		return []int64{} // other than an operand that is left out
+	}
 	return list
+}
+
+// IntsOr is Ints, or the attribute that the operand was in older opsets.
+func (c *Call) IntsOr(i int, name, what string) []int64 {
+	if !c.Has(i) && c.Given(name) {
+		return c.List(name)
+	}
+	return c.Ints(i, what)
+}
+
+// OptionalInts is IntsOr for what may be left out; given says whether it is there.
+func (c *Call) OptionalInts(i int, name string) (list []int64, given bool) {
+	if !c.Has(i) && !c.Given(name) {
+		return nil, false
+	}
+	return c.IntsOr(i, name, name), true
 }
 
 // Number is the one element of a tensor that has to be known. It may have any number of dimensions: exporters write
 // 0-d tensors and vectors of one element.
 func (c *Call) Number(i int, what string) float64 { return FloatsOf(c.single(i, what))[0] }
+
+// NumberOr is Number of an operand that may be left out.
+func (c *Call) NumberOr(i int, what string, otherwise float64) float64 {
+	if !c.Has(i) {
+		return otherwise
+	}
+	return c.Number(i, what)
+}
 
 // Integer is number for an operand of integers. A float64 does not hold the largest of them: exporters write 2**63 - 1
 // where there is no limit.
@@ -165,12 +192,13 @@ func (c *Call) Attr(name string) *file.Attribute {
 func (c *Call) Given(name string) bool { return c.Attr(name) != nil }
 
 // kinds are the types of attributes that functions ask for, in the words of an error, by AttributeProto.AttributeType.
-var kinds = [...]string{kindFloat: "a float", kindInt: "an int", kindString: "a string", kindInts: "ints"}
+var kinds = [...]string{kindFloat: "a float", kindInt: "an int", kindString: "a string", kindFloats: "floats", kindInts: "ints"}
 
 const (
 	kindFloat  = 1
 	kindInt    = 2
 	kindString = 3
+	kindFloats = 6
 	kindInts   = 7
 )
 
@@ -216,6 +244,31 @@ func (c *Call) List(name string) []int64 {
 		return a.Ints
 	}
 	return nil
+}
+
+// Floats is a list of numbers; nil where it is not given.
+func (c *Call) Floats(name string) []float64 {
+	a := c.kind(name, kindFloats)
+	if a == nil {
+		return nil
+	}
+	c.Room(int64(len(a.Floats)))
+	list := make([]float64, len(a.Floats))
+	for i, f := range a.Floats {
+		list[i] = float64(f)
+	}
+	return list
+}
+
+// TensorOf is a tensor; nil where it is not given.
+func (c *Call) TensorOf(name string) *Value {
+	a := c.Attr(name)
+	if a == nil || a.T == nil {
+		return nil
+	}
+	k, err := c.Model.Constant(a.T)
+	c.Must(err)
+	return &Value{Type: k.Type, Elem: a.T.Elem.Lacking(), Data: k}
 }
 
 // Elem is an attribute that names an element type, as a dtype of tensors. It is an integer in the file.
@@ -264,13 +317,25 @@ func (c *Call) Axis(i int64, rank int) int {
 
 // Axes are many, in ascending order. One that is named twice counts once.
 func (c *Call) Axes(list []int64, rank int) []int64 {
+	if list == nil {
+		return nil
+	}
+	out := c.InOrder(list, rank)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// InOrder are axes in the order of the list; all where it is nil.
+func (c *Call) InOrder(list []int64, rank int) []int64 {
+	if list == nil {
+		return Count(rank)
+	}
 	c.Room(int64(len(list)))
 	out := make([]int64, len(list))
 	for i, a := range list {
 		out[i] = int64(c.Axis(a, rank))
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // The rows that most operators are made of, under short names. Numbers take the dtype of the tensor beside them.

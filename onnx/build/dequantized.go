@@ -16,7 +16,7 @@ import (
 
 // Quanta are what a value was dequantized from: 8-bit integers, and a scale and a zero point of the tensor or of an axis.
 type Quanta struct {
-	Ints, Scale, Zero *Value // zero may be nil
+	Ints, Scale, Zero *Value // zero may be absent
 	Axis              int    // that the scale is for, if it has more than one element
 }
 
@@ -27,7 +27,7 @@ func (m *Model) UseIntegers() { m.integers = true }
 // QuantaOf are the quanta of operands of DequantizeLinear without blocks; nil where products cannot take them.
 func (c *Call) QuantaOf(x, scale, zero *Value, axis int) *Quanta {
 	if !c.Model.integers || !IsByte(x) || x.Rank() < 2 || scale.DType != dtype.Float32 || !isParam(scale, x.Dims()[axis]) ||
-		zero != nil && (!IsByte(zero) || zero.DType != x.DType || !isParam(zero, x.Dims()[axis])) {
+		!zero.IsAbsent() && (!IsByte(zero) || zero.DType != x.DType || !isParam(zero, x.Dims()[axis])) {
 		return nil
 	}
 	return &Quanta{x, scale, zero, axis}
@@ -46,7 +46,7 @@ func (q *Quanta) Value() *Value {
 
 // Along reports whether scale and zero point are for the whole tensor or for this axis.
 func (q *Quanta) Along(axis int) bool {
-	return q.Scale.Shape.Numel() == 1 && (q.Zero == nil || q.Zero.Shape.Numel() == 1) || q.Axis == axis
+	return q.Scale.Shape.Numel() == 1 && (q.Zero.IsAbsent() || q.Zero.Shape.Numel() == 1) || q.Axis == axis
 }
 
 // settle dequantizes a value that has not been. It is called for whatever a node may read as floats.
@@ -86,17 +86,16 @@ func (c *Call) SpreadParam(p *Value, dims []int64, axis int, block int64) *Value
 	return p
 }
 
-// Dequantized is (x - zero) * scale in the dtype of the scale. Differences of 8-bit integers are exact in float32.
+// Dequantized is row dequantize_linear, (x - zero) * scale in the dtype of the scale. Differences of 8-bit integers are exact in float32.
 func (c *Call) Dequantized(x, scale, zero *Value, axis int, block int64) *Value {
-	d := scale.DType
-	y := c.Cast(x, dtype.Float32)
+	dims := x.Dims()
 	if x.DType == dtype.Int32 {
-		y = c.Cast(x, d)
+		x = c.Cast(x, scale.DType)
 	}
-	if zero != nil {
-		y = c.Sub(y, c.Cast(c.SpreadParam(zero, x.Dims(), axis, block), y.DType))
+	if !zero.IsAbsent() {
+		zero = c.SpreadParam(zero, dims, axis, block)
 	}
-	return c.Cast(c.Mul(y, c.Cast(c.SpreadParam(scale, x.Dims(), axis, block), y.DType)), d)
+	return c.Do(op.IDDequantizeLinear, nil, x, c.SpreadParam(scale, dims, axis, block), zero)
 }
 
 // IsByte reports whether elements are integers of 8 bits, and no others that tensors keep in such.

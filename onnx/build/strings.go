@@ -23,7 +23,7 @@ import (
 //
 // Which operators take strings is in the table of treatments in elements.go. An operator that sorts elements, or computes with them,
 // is not among them: the order of numbers is that in which the run has met the strings. Where an order matters, as for Unique, a call
-// on strings makes ranks of them first, see [call.ranks].
+// on strings makes ranks of them first, see ranks in package ops.
 //
 // A number that a run gives to a string may be a constant of a program only if that program is for this run alone, which none is. So
 // a result of a call on strings is never known when a graph is built, and a shape that follows from it is refused. An input of strings
@@ -183,22 +183,38 @@ func (c *Call) EachString(x *Value, of func(t *text.Table, k *op.Const) ([]strin
 	return c.OnStrings(call, []*Value{x.As(0)}, Typed(dtype.Int64, file.ElemString, x.Dims()...))[0]
 }
 
+// OnTexts is OnStrings for a call whose operands are strings: it gets them beside the tensors of their numbers.
+func (c *Call) OnTexts(call func(t *text.Table, in []*op.Const, lists [][]string) ([]*op.Const, error), operands []*Value, results ...Value) []*Value {
+	read := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
+		lists := make([][]string, len(in))
+		for i, k := range in {
+			var err error
+			if lists[i], err = StringList(t, k); err != nil {
+				return nil, err
+			}
+		}
+		return call(t, in, lists)
+	}
+	numbers := make([]*Value, len(operands))
+	for i, x := range operands {
+		numbers[i] = x.As(0)
+	}
+	return c.OnStrings(read, numbers, results...)
+}
+
 // OfEachString is a call that makes an element of dtype d of each string of x: it appends its bytes to raw.
 func (c *Call) OfEachString(x *Value, d dtype.DType, of func(raw []byte, s string) ([]byte, error)) *Value {
-	call := func(t *text.Table, in []*op.Const) ([]*op.Const, error) {
-		list, err := StringList(t, in[0])
-		if err != nil {
-			return nil, err
-		}
+	call := func(_ *text.Table, in []*op.Const, lists [][]string) ([]*op.Const, error) {
 		k := &op.Const{Type: op.Type{DType: d, Shape: in[0].Shape}}
-		for i, s := range list {
+		for i, s := range lists[0] {
+			var err error
 			if k.Bytes, err = of(k.Bytes, s); err != nil {
 				return nil, status.Errorf(status.CodeOf(err), "[onnx] element %d is %s", i, err)
 			}
 		}
 		return []*op.Const{k}, nil
 	}
-	return c.OnStrings(call, []*Value{x.As(0)}, Typed(d, 0, x.Dims()...))[0]
+	return c.OnTexts(call, []*Value{x}, Typed(d, 0, x.Dims()...))[0]
 }
 
 // StringList are the strings that an operand has numbers of.

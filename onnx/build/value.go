@@ -51,6 +51,9 @@ func Whole(n int64) *Value { return NumberOf(op.Value{Kind: op.Int, I: n}) }
 // Absent is an operand that is left out.
 func Absent() *Value { return NumberOf(op.Value{}) }
 
+// IsAbsent reports whether the operand is left out.
+func (v *Value) IsAbsent() bool { return v.Number != nil && !v.Number.Set() }
+
 // NumberOf is any number as an operand. It takes the dtype of the tensor beside it.
 func NumberOf(v op.Value) *Value {
 	return &Value{Type: op.Type{DType: v.DType()}, Number: &v, Fixed: true}

@@ -1,7 +1,9 @@
 package ops
 
 import (
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
@@ -20,81 +22,36 @@ import (
 
 var arrays = []entry{
 	{"Constant", 1, 0, constant},
-	// ConstantOfShape: shape; attribute value has the one element.
-	{"ConstantOfShape", 9, 0, constantOfShape},
-	// Shape: int64; known wherever the operand comes from.
-	{"Shape", 1, 0, shapeNode},
+	{"ConstantOfShape", 9, 0, constantOfShape}, // shape; attribute value has the one element
+	{"Shape", 1, 0, shapeNode},                 // int64; known wherever the operand comes from
 	{"Size", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Tensor(nil, []int64{c.X(0).Shape.Numel()})) }},
 	{"Range", 11, 0, rangeNode},
-	// EyeLike: x, whose shape counts.
-	{"EyeLike", 9, 0, eyeLike},
-	// RandomNormal: of attribute shape; RandomNormalLike of that of the operand.
-	{"RandomNormal", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(normal(c, c.List("shape"), c.Elem("dtype", dtype.Float32)))
-	}},
-	{"RandomUniform", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(uniform(c, c.List("shape"), c.Elem("dtype", dtype.Float32)))
-	}},
-	{"RandomNormalLike", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(normal(c, c.X(0).Dims(), c.Elem("dtype", c.X(0).DType)))
-	}},
-	{"RandomUniformLike", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(uniform(c, c.X(0).Dims(), c.Elem("dtype", c.X(0).DType)))
-	}},
-	// Bernoulli: 1 with the probability that is the element.
-	{"Bernoulli", 15, 0, func(c *build.Call) []*build.Value {
-		x := c.X(0)
-		drawn := c.Do(op.IDUniform, build.With(op.UniformShape, x.Dims(), op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, x.DType))
-		return build.One(c.Cast(c.Binary(op.IDLessThan, drawn, x), c.Elem("dtype", x.DType)))
-	}},
-	// Reshape: data, shape; an attribute before opset 5.
-	{"Reshape", 1, 0, func(c *build.Call) []*build.Value { return build.One(reshaped(c, c.List("shape"))) }},
-	{"Reshape", 5, 0, func(c *build.Call) []*build.Value { return build.One(reshaped(c, c.Ints(1, "the shape"))) }},
+	{"EyeLike", 9, 0, eyeLike},              // x, whose shape counts
+	{"RandomNormal", 1, op.IDNormal, drawn}, // of attribute shape; RandomNormalLike of that of the operand
+	{"RandomUniform", 1, op.IDUniform, drawn},
+	{"RandomNormalLike", 1, op.IDNormal, drawn},
+	{"RandomUniformLike", 1, op.IDUniform, drawn},
+	{"Bernoulli", 15, op.IDBernoulli, bernoulli},      // 1 with the probability that is the element
+	{"Multinomial", 7, op.IDMultinomial, multinomial}, // logarithms of weights [batch, classes]; classes are drawn with replacement
+	{"Reshape", 1, 0, reshape},                        // data, shape; an attribute before opset 5
 	{"BitCast", 26, 0, func(c *build.Call) []*build.Value { return build.One(c.BitCast(c.X(0))) }},
 	{"Transpose", 1, op.IDTranspose, transpose},
-	// Squeeze: data, axes; an attribute before opset 13.
-	{"Squeeze", 1, 0, func(c *build.Call) []*build.Value { return build.One(squeezed(c, c.List("axes"), c.Given("axes"))) }},
-	{"Squeeze", 13, 0, func(c *build.Call) []*build.Value {
-		if !c.Has(1) {
-			return build.One(squeezed(c, nil, false))
-		}
-		return build.One(squeezed(c, c.Ints(1, "axes"), true))
-	}},
-	// Unsqueeze: data, axes; an attribute before opset 13.
-	{"Unsqueeze", 1, 0, func(c *build.Call) []*build.Value { return build.One(unsqueezed(c, c.List("axes"))) }},
-	{"Unsqueeze", 13, 0, func(c *build.Call) []*build.Value { return build.One(unsqueezed(c, c.Ints(1, "axes"))) }},
-	{"Flatten", 1, 0, func(c *build.Call) []*build.Value {
-		x := c.X(0)
-		axis := int(c.Int("axis", 1))
-		if axis < 0 {
-			axis += x.Rank()
-		}
-		if axis < 0 || axis > x.Rank() {
-			c.Wrong("axis is %d; want one of the %d axes", axis, x.Rank())
-		}
-		return build.One(flatten(c, x, axis))
-	}},
-	// Expand: data, shape; broadcasts in both directions.
-	{"Expand", 8, 0, expand},
-	// Slice: data, starts, ends, axes, steps.
-	{"Slice", 1, 0, sliceAttributes},
-	{"Slice", 10, 0, sliceNode},
-	{"Split", 1, 0, splitAttribute},
-	{"Split", 13, 0, splitNode},
-	// Concat: of one operand or more; in opset 1 along axis 1 by default.
-	{"Concat", 1, 0, func(c *build.Call) []*build.Value { return build.One(concatenated(c, c.Int("axis", 1))) }},
-	{"Concat", 4, 0, func(c *build.Call) []*build.Value { return build.One(concatenated(c, c.Int("axis", 0))) }},
+	{"Squeeze", 1, 0, squeeze},     // data, axes; an attribute before opset 13
+	{"Unsqueeze", 1, 0, unsqueeze}, // data, axes; an attribute before opset 13
+	{"Flatten", 1, 0, func(c *build.Call) []*build.Value { return build.One(flatten(c, c.X(0), flatAxis(c))) }},
+	{"Expand", 8, 0, expand},                 // data, shape; broadcasts in both directions
+	{"Slice", 1, 0, sliced},                  // data, starts, ends, axes, steps; attributes before opset 10
+	{"Split", 1, 0, split},                   // data, sizes; an attribute before opset 13
+	{"Concat", 1, op.IDConcat, concatenated}, // of one operand or more
 	{"Tile", 6, 0, tile},
-	// Pad: data, pads, value, axes.
-	{"Pad", 1, 0, func(c *build.Call) []*build.Value { return build.One(pad(c, c.List("paddings"), constantPad(c))) }},
-	{"Pad", 2, 0, func(c *build.Call) []*build.Value { return build.One(pad(c, c.List("pads"), constantPad(c))) }},
-	{"Pad", 11, 0, padNode},
+	{"Pad", 1, 0, pad}, // data, pads, value, axes; attributes before opset 11
 	{"CenterCropPad", 18, 0, centerCropPad},
 	{"DepthToSpace", 1, 0, depthToSpace},
-	{"SpaceToDepth", 1, 0, spaceToDepth},
-	// Dropout: the operand, and a mask of ones.
-	{"Dropout", 1, 0, dropout},
-	{"ReverseSequence", 10, 0, reverseSequence},
+	// SpaceToDepth: the inverse of DepthToSpace in mode DCR.
+	{"SpaceToDepth", 1, op.IDPixelUnshuffle, renamed{{op.PixelUnshuffleDownscaleFactor, "blocksize", 0}, {op.PixelUnshuffleBlocksFirst, "", true}}.call},
+	{"Dropout", 1, 0, dropout}, // the operand, and a mask of ones
+	// ReverseSequence: x, lengths; elements behind the length of a sequence stay.
+	{"ReverseSequence", 10, op.IDReverseSequence, renamed{{op.ReverseSequenceBatchAxis, "batch_axis", 1}, {op.ReverseSequenceTimeAxis, "time_axis", 0}}.call},
 }
 
 // constant is the tensor of an attribute, in one of its many forms. Its elements follow from the file alone, so that
@@ -111,36 +68,36 @@ func constant(c *build.Call) []*build.Value {
 // constantValue is the one of the attributes value, value_float, value_floats, value_int, value_ints, value_string and
 // value_strings that is given.
 func constantValue(c *build.Call) *build.Value {
-	if a := c.Attr("value"); a != nil && a.T != nil {
-		k, err := c.Model.Constant(a.T)
-		c.Must(err)
-		return &build.Value{Type: k.Type, Elem: a.T.Elem.Lacking(), Data: k}
+	v := c.TensorOf("value")
+	switch {
+	case v != nil:
+		return v
+	case c.Given("value_float"):
+		return c.Reals(dtype.Float32, nil, []float64{c.Float("value_float", 0)})
+	case c.Given("value_int"):
+		return c.Tensor(nil, []int64{c.Int("value_int", 0)})
+	case c.Given("value_string"):
+		return c.Tensor(nil, c.Numbers("value_string", c.Attr("value_string").S)).As(file.ElemString)
 	}
-	if a := c.Attr("value_float"); a != nil {
-		return c.Reals(dtype.Float32, nil, []float64{float64(a.F)})
+	if v = vectorOf(c, "value_strings", "value_ints", "value_floats"); v == nil {
+		c.Wrong("has no value")
 	}
-	if a := c.Attr("value_floats"); a != nil {
-		c.Room(int64(len(a.Floats)))
-		list := make([]float64, 0, len(a.Floats))
-		for _, f := range a.Floats {
-			list = append(list, float64(f))
-		}
+	return v
+}
+
+// vectorOf is the one of these attributes that is given; nil where none is. An empty name stands for a type that the operator does not
+// have. Where a file gives several, which ONNX forbids, the first one counts.
+func vectorOf(c *build.Call, strings, ints, floats string) *build.Value {
+	switch {
+	case c.Given(strings):
+		return c.Vector(c.Numbers(strings, c.Attr(strings).Texts...)...).As(file.ElemString)
+	case c.Given(ints):
+		c.Room(int64(len(c.List(ints))))
+		return c.Vector(c.List(ints)...)
+	case c.Given(floats):
+		list := c.Floats(floats)
 		return c.Reals(dtype.Float32, []int64{int64(len(list))}, list)
 	}
-	if a := c.Attr("value_int"); a != nil {
-		return c.Tensor(nil, []int64{a.I})
-	}
-	if a := c.Attr("value_ints"); a != nil {
-		c.Room(int64(len(a.Ints)))
-		return c.Vector(a.Ints...)
-	}
-	if a := c.Attr("value_string"); a != nil {
-		return c.Tensor(nil, c.Numbers("value_string", a.S)).As(file.ElemString)
-	}
-	if a := c.Attr("value_strings"); a != nil {
-		return c.Vector(c.Numbers("value_strings", a.Texts...)...).As(file.ElemString)
-	}
-	c.Wrong("has no value")
 	return nil
 }
 
@@ -148,19 +105,14 @@ func constantValue(c *build.Call) *build.Value {
 func constantOfShape(c *build.Call) []*build.Value {
 	dims, d, v := c.Checked(c.Ints(0, "the shape")), dtype.Float32, op.Value{Kind: op.Float}
 	var elem file.ElemType
-	if a := c.Attr("value"); a != nil && a.T != nil {
-		k, err := c.Model.Constant(a.T)
-		c.Must(err)
+	if k := c.TensorOf("value"); k != nil {
 		if k.Shape.Numel() != 1 {
 			c.Wrong("attribute value has %d elements; want 1", k.Shape.Numel())
 		}
-		if d = k.DType; d.IsComplex() {
+		if d, elem = k.DType, k.Elem; d.IsComplex() {
 			c.Refuse("complex elements are not supported")
 		}
-		v.F, elem = build.FloatsOf(k)[0], a.T.Elem.Lacking()
-		if list, ok := k.Ints(); ok {
-			v = build.Integer(list[0])
-		}
+		v = elementOf(k.Data)
 	}
 	return build.One(c.Do(op.IDFull, build.With(op.FullShape, dims, op.FullFillValue, v, op.FullDtype, d)).As(elem))
 }
@@ -190,7 +142,10 @@ func rangeNode(c *build.Call) []*build.Value {
 	if step == 0 {
 		c.Wrong("delta is 0")
 	}
-	n := max(int64(ceil((limit-start)/step)), 0)
+	n := int64(0) // of what is no number too
+	if count := math.Ceil((limit - start) / step); count > 0 {
+		n = int64(min(count, 1<<40))
+	}
 	first, distance := op.Value{Kind: op.Float, F: start}, op.Value{Kind: op.Float, F: step}
 	if d := c.X(0).DType; d.IsInt() {
 		first, distance = build.Integer(c.Ints(0, "start")[0]), build.Integer(c.Ints(2, "delta")[0])
@@ -207,21 +162,48 @@ func eyeLike(c *build.Call) []*build.Value {
 	return build.One(c.Created(op.IDEye, build.With(op.EyeNumRows, x.Dims()[0], op.EyeNumColumns, x.Dims()[1], op.EyeOffset, c.Int("k", 0), op.EyeDtype, c.Elem("dtype", x.DType))))
 }
 
-// normal draws from the normal distribution with the attributes mean and scale. The seed of the file is not used:
-// random numbers are those of the place.
-func normal(c *build.Call, dims []int64, d dtype.DType) *build.Value {
-	return c.Do(op.IDNormal, build.With(op.NormalShape, dims, op.NormalMean, c.Float("mean", 0), op.NormalStd, c.Float("scale", 1), op.NormalDtype, d))
+// drawn are random numbers of attribute shape, or that of the operand: from the normal distribution with the attributes mean and scale,
+// or from the uniform one between low and high. The seed of the file is not used: random numbers are those of the place.
+func drawn(c *build.Call) []*build.Value {
+	dims, d := c.List("shape"), dtype.Float32
+	if strings.HasSuffix(c.Node.Op, "Like") {
+		dims, d = c.X(0).Dims(), c.X(0).DType
+	}
+	low, high := c.Float("low", 0), c.Float("high", 1)
+	if c.Row == op.IDNormal {
+		low, high = c.Float("mean", 0), c.Float("scale", 1)
+	}
+	// Both rows have a shape, two numbers and a dtype.
+	return build.One(c.Do(c.Row, build.With(op.UniformShape, dims, op.UniformMin, low, op.UniformMax, high, op.UniformDtype, c.Elem("dtype", d))))
 }
 
-// uniform draws from the uniform distribution between the attributes low and high.
+// bernoulli is 1 with the probability that is the element, and 0 otherwise.
+func bernoulli(c *build.Call) []*build.Value {
+	x := c.X(0)
+	return build.One(c.Cast(c.Do(c.Row, nil, x, uniform(c, x.Dims(), x.DType)), c.Elem("dtype", x.DType)))
+}
+
+// multinomial draws sample_size classes of each line of weights.
+func multinomial(c *build.Call) []*build.Value {
+	x, n := c.X(0), c.Int("sample_size", 1)
+	if x.Rank() != 2 || n < 1 {
+		c.Wrong("the operand has %d axes and sample_size is %d; want 2 axes, and a number from 1", x.Rank(), n)
+	}
+	numbers := uniform(c, []int64{x.Dims()[0], n}, x.DType)
+	drawn := c.Do(c.Row, build.With(op.MultinomialNumSamples, n, op.MultinomialReplacement, true), c.Softmax(x, -1), numbers)
+	return build.One(c.Cast(drawn, c.Elem("dtype", dtype.Int32)))
+}
+
+// uniform are random numbers from 0 on, below 1.
 func uniform(c *build.Call, dims []int64, d dtype.DType) *build.Value {
-	return c.Do(op.IDUniform, build.With(op.UniformShape, dims, op.UniformMin, c.Float("low", 0), op.UniformMax, c.Float("high", 1), op.UniformDtype, d))
+	return c.Do(op.IDUniform, build.With(op.UniformShape, dims, op.UniformMin, 0.0, op.UniformMax, 1.0, op.UniformDtype, d))
 }
 
-// reshaped resolves 0, the size that x has there unless allowzero is set, and -1, what is left. Products are kept
+// reshape resolves 0, the size that x has there unless allowzero is set, and -1, what is left. Products are kept
 // below 2**50 on the way, because a file may have any numbers; the comparison with the elements of x then says what
 // is wrong.
-func reshaped(c *build.Call, want []int64) *build.Value {
+func reshape(c *build.Call) []*build.Value {
+	want := c.IntsOr(1, "shape", "the shape")
 	if len(want) > shape.MaxRank {
 		c.Refuse("the shape has %d dimensions; want at most %d", len(want), shape.MaxRank)
 	}
@@ -240,10 +222,7 @@ func reshaped(c *build.Call, want []int64) *build.Value {
 		case d < 0:
 			c.Wrong("the shape is %v; want one -1 at most and no other negative dimension", want)
 		}
-		if dims[i] > 1<<40 {
-			c.Wrong("the shape is %v; want one of as many elements as %s has", want, &x.Shape)
-		}
-		if rest *= dims[i]; rest > 1<<50 {
+		if rest *= dims[i]; dims[i] > 1<<40 || rest > 1<<50 {
 			c.Wrong("the shape is %v; want one of as many elements as %s has", want, &x.Shape)
 		}
 	}
@@ -253,7 +232,7 @@ func reshaped(c *build.Call, want []int64) *build.Value {
 		}
 		dims[free] = x.Shape.Numel() / rest
 	}
-	return c.Reshape(x, dims...)
+	return build.One(c.Reshape(x, dims...))
 }
 
 // transpose permutes the axes; without attribute perm it reverses their order.
@@ -270,16 +249,15 @@ func transpose(c *build.Call) []*build.Value {
 	return build.One(c.Transpose(c.X(0), perm...))
 }
 
-// squeezed drops axes of one element: those that are named, or all. An axis that is named and has more than one
+// squeeze drops axes of one element: those that are named, or all. An axis that is named and has more than one
 // element is an error of the model.
-func squeezed(c *build.Call, list []int64, named bool) *build.Value {
+func squeeze(c *build.Call) []*build.Value {
 	x := c.X(0)
+	list, named := c.OptionalInts(1, "axes")
 	axes := c.Axes(list, x.Rank())
-	if !named {
-		for i, d := range x.Dims() {
-			if d == 1 {
-				axes = append(axes, int64(i))
-			}
+	for i, d := range x.Dims() {
+		if !named && d == 1 {
+			axes = append(axes, int64(i))
 		}
 	}
 	for _, a := range axes {
@@ -288,14 +266,14 @@ func squeezed(c *build.Call, list []int64, named bool) *build.Value {
 		}
 	}
 	if len(axes) == 0 {
-		return x
+		return build.One(x)
 	}
-	return c.Squeeze(x, axes...)
+	return build.One(c.Squeeze(x, axes...))
 }
 
-// unsqueezed adds axes of one element, which are counted in the result. The names of axes may be in any order.
-func unsqueezed(c *build.Call, list []int64) *build.Value {
-	x := c.X(0)
+// unsqueeze adds axes of one element, which are counted in the result. The names of axes may be in any order.
+func unsqueeze(c *build.Call) []*build.Value {
+	x, list := c.X(0), c.IntsOr(1, "axes", "axes")
 	rank := x.Rank() + len(list)
 	if rank > shape.MaxRank {
 		c.Refuse("the result has %d dimensions; want at most %d", rank, shape.MaxRank)
@@ -304,7 +282,19 @@ func unsqueezed(c *build.Call, list []int64) *build.Value {
 	for _, a := range c.Axes(list, rank) {
 		dims = slices.Insert(dims, int(a), 1)
 	}
-	return c.Reshape(x, dims...)
+	return build.One(c.Reshape(x, dims...))
+}
+
+// flatAxis is attribute axis, by default 1. It may be behind the last axis.
+func flatAxis(c *build.Call) int {
+	axis, rank := int(c.Int("axis", 1)), c.X(0).Rank()
+	if axis < 0 {
+		axis += rank
+	}
+	if axis < 0 || axis > rank {
+		c.Wrong("axis is %d; want one of the %d axes", axis, rank)
+	}
+	return axis
 }
 
 // flatten makes two axes: those before one and those from it on. Both may be empty products, which are 1.
@@ -321,34 +311,17 @@ func expand(c *build.Call) []*build.Value {
 	return build.One(c.Expand(x, s.Slice()...))
 }
 
-// sliceAttributes is Slice before opset 10: starts, ends and axes are attributes, and there are no steps.
-func sliceAttributes(c *build.Call) []*build.Value {
-	starts, ends, axes := c.List("starts"), c.List("ends"), c.List("axes")
-	return build.One(sliced(c, starts, ends, axes, nil))
-}
-
-// sliceNode has the operands data, starts, ends, axes and steps, the last two optional.
-func sliceNode(c *build.Call) []*build.Value {
-	starts, ends := c.Ints(1, "starts"), c.Ints(2, "ends")
-	var axes, steps []int64
-	if c.Has(3) {
-		axes = c.Ints(3, "axes")
-	}
-	if c.Has(4) {
-		steps = c.Ints(4, "steps")
-	}
-	return build.One(sliced(c, starts, ends, axes, steps))
-}
-
 // sliced cuts ranges. Bounds beyond the ends are the ends. Axes that are not named stay whole. Steps may be
 // negative: the axis is reversed first.
-func sliced(c *build.Call, starts, ends, axes, steps []int64) *build.Value {
-	x := c.X(0)
+func sliced(c *build.Call) []*build.Value {
+	x, starts, ends := c.X(0), c.IntsOr(1, "starts", "starts"), c.IntsOr(2, "ends", "ends")
 	c.Room(2, int64(len(starts)))
-	if axes == nil {
+	axes, named := c.OptionalInts(3, "axes")
+	if !named {
 		axes = build.Count(len(starts))
 	}
-	if steps == nil {
+	steps, named := c.OptionalInts(4, "steps")
+	if !named {
 		steps = slices.Repeat([]int64{1}, len(starts))
 	}
 	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
@@ -357,7 +330,7 @@ func sliced(c *build.Call, starts, ends, axes, steps []int64) *build.Value {
 	for i := range starts {
 		x = ranged(c, x, c.Axis(axes[i], x.Rank()), starts[i], ends[i], steps[i])
 	}
-	return x
+	return build.One(x)
 }
 
 // ranged is every step-th index of an axis from start on, up to end. The rules are those of Python with two exceptions, both
@@ -398,29 +371,13 @@ func strided(c *build.Call, x *build.Value, axis int, start, end, step int64) *b
 	return c.Do(op.IDSlice, build.With(op.SliceAxes, []int64{int64(axis)}, op.SliceStarts, []int64{start}, op.SliceEnds, []int64{end}, op.SliceSteps, []int64{step}), x)
 }
 
-// splitAttribute is Split before opset 13: sizes are an attribute, or in opset 1 perhaps an operand.
-func splitAttribute(c *build.Call) []*build.Value {
-	sizes := c.List("split")
-	if c.Has(1) { // opset 1
-		sizes = c.Ints(1, "split")
-	}
-	return splitInto(c, sizes)
-}
-
-// splitNode has sizes as an operand; from opset 18 on there may be attribute num_outputs instead.
-func splitNode(c *build.Call) []*build.Value {
-	if c.Has(1) {
-		return splitInto(c, c.Ints(1, "split"))
-	}
-	return splitInto(c, nil)
-}
-
-// splitInto cuts an axis into parts of these sizes; without sizes into as many as there are outputs, the last
+// split cuts an axis into parts of these sizes; without sizes into as many as attribute num_outputs says or there are outputs, the last
 // perhaps smaller. Parts of no elements are allowed. All parts together have to be the whole axis.
-func splitInto(c *build.Call, sizes []int64) []*build.Value {
+func split(c *build.Call) []*build.Value {
 	x := c.X(0)
 	axis := c.Axis(c.Int("axis", 0), x.Rank())
-	if sizes == nil {
+	sizes, named := c.OptionalInts(1, "split")
+	if !named {
 		n, left := c.Int("num_outputs", int64(len(c.Node.Out))), x.Dims()[axis]
 		if n < 1 || n > longestLoop {
 			c.Wrong("num_outputs is %d; want 1 or more", n)
@@ -437,34 +394,35 @@ func splitInto(c *build.Call, sizes []int64) []*build.Value {
 // parts are ranges of an axis one after the other.
 func parts(c *build.Call, x *build.Value, axis int, sizes []int64) []*build.Value {
 	c.Room(int64(len(sizes)))
-	out, at, n := make([]*build.Value, len(sizes)), int64(0), x.Dims()[axis]
-	shown := sizes[:min(len(sizes), 16)]
-	for i, size := range sizes {
+	var out []*build.Value
+	at, n := int64(0), x.Dims()[axis]
+	for _, size := range sizes {
 		if size < 0 || size > n-at {
-			c.Wrong("parts of %v do not add up to the %d elements of axis %d", shown, n, axis)
+			at = -1
+			break
 		}
-		out[i] = c.Slice(x, axis, at, at+size)
+		out = append(out, c.Slice(x, axis, at, at+size))
 		at += size
 	}
 	if at != n {
-		c.Wrong("parts of %v do not add up to the %d elements of axis %d", shown, n, axis)
+		c.Wrong("parts of %v do not add up to the %d elements of axis %d", sizes[:min(len(sizes), 16)], n, axis)
 	}
 	return out
 }
 
-// concatenated joins all operands along an axis, which may count from the end.
-func concatenated(c *build.Call, axis int64) *build.Value {
-	list := make([]*build.Value, len(c.In))
-	for i := range c.In {
-		list[i] = c.X(i)
+// concatenated joins all operands along an axis, which may count from the end; in opset 1 along axis 1 by default.
+func concatenated(c *build.Call) []*build.Value {
+	list, otherwise := operandsOf(c), int64(0)
+	if c.Opset < 4 {
+		otherwise = 1
 	}
-	a := c.Axis(axis, c.X(0).Rank())
+	axis := c.Axis(c.Int("axis", otherwise), list[0].Rank())
 	for _, v := range list[1:] { // empty vectors join anything in files of old exporters
 		if v.Rank() != list[0].Rank() {
 			c.Wrong("operands have %d and %d dimensions; want as many", list[0].Rank(), v.Rank())
 		}
 	}
-	return c.Concat(a, list...)
+	return build.One(c.Concat(axis, list...))
 }
 
 // tile repeats its operand; there is a number for each axis.
@@ -479,51 +437,38 @@ func tile(c *build.Call) []*build.Value {
 	return build.One(c.Do(op.IDTile, build.With(op.TileRepeatTimes, times), x))
 }
 
-// constantPad is the value of Pad before opset 11.
-func constantPad(c *build.Call) *build.Value { return build.Num(c.Float("value", 0)) }
-
-// padNode has the operands data, pads, constant_value and axes. pads has first all numbers before the axes, then all
-// behind them.
-func padNode(c *build.Call) []*build.Value {
-	x, pads, axes := c.X(0), c.Ints(1, "pads"), []int64(nil)
-	if c.Has(3) {
-		list := c.Ints(3, "axes")
-		axes = make([]int64, len(list))
-		for i, a := range list {
-			axes[i] = int64(c.Axis(a, x.Rank()))
-		}
-	} else {
-		axes = build.Count(x.Rank())
-	}
-	if len(pads) != 2*len(axes) {
-		c.Wrong("there are %d pads for %d axes; want two for each", len(pads), len(axes))
-	}
-	all := make([]int64, 2*x.Rank())
-	for i, a := range axes {
-		all[a], all[int(a)+x.Rank()] = pads[i], pads[len(axes)+i]
-	}
-	fill := build.Num(0)
-	if c.Has(2) {
-		fill = c.Reshape(c.X(2))
-	}
-	return build.One(pad(c, all, fill))
-}
-
 // padModes are ONNX's words for what is added, and those of the row.
 var padModes = map[string]string{"constant": "constant", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
 
-// pad adds elements before and behind the axes, or with negative numbers drops them. The mode is an attribute in all
-// opsets: constant, edge, reflect, and from opset 19 on wrap.
-func pad(c *build.Call, pads []int64, fill *build.Value) *build.Value {
-	x := c.X(0)
-	if len(pads) != 2*x.Rank() {
-		c.Wrong("there are %d pads for %d dimensions; want two for each", len(pads), x.Rank())
+// pad adds elements before and behind the axes, or with negative numbers drops them. Operands: data, pads, constant_value and
+// axes. pads has first all numbers before the axes, then all behind them. The mode is an attribute in all opsets: constant, edge,
+// reflect, and from opset 19 on wrap.
+func pad(c *build.Call) []*build.Value {
+	x, fill := c.X(0), build.Num(c.Float("value", 0))
+	name := "pads"
+	if c.Given("paddings") { // opset 1
+		name = "paddings"
+	}
+	pads, list := c.IntsOr(1, name, "pads"), []int64(nil)
+	if c.Has(3) {
+		list = c.Ints(3, "axes")
+	}
+	axes := c.InOrder(list, x.Rank())
+	if len(pads) != 2*len(axes) {
+		c.Wrong("there are %d pads for %d axes; want two for each", len(pads), len(axes))
+	}
+	pairs := make([]int64, 2*x.Rank())
+	for i, a := range axes {
+		pairs[2*a], pairs[2*a+1] = pads[i], pads[len(axes)+i]
 	}
 	mode, ok := padModes[c.Text("mode", "constant")]
 	if !ok {
 		c.Refuse("mode %q is not supported; want constant, edge, reflect or wrap", c.Text("mode", ""))
 	}
-	return padded(c, x, paired(pads), mode, fill)
+	if c.Has(2) {
+		fill = c.Reshape(c.X(2))
+	}
+	return build.One(padded(c, x, pairs, mode, fill))
 }
 
 // paired are the numbers before all axes and then those behind them as two numbers an axis.
@@ -541,14 +486,18 @@ func padded(c *build.Call, x *build.Value, pairs []int64, mode string, fill *bui
 	case fill.Number != nil:
 		return padWith(c, x, pairs, mode, *fill.Number)
 	case fill.Data != nil:
-		known := c.Look(fill, "the value")
-		if whole, ok := known.Ints(); ok {
-			return padWith(c, x, pairs, mode, build.Integer(whole[0]))
-		}
-		return padWith(c, x, pairs, mode, op.Value{Kind: op.Float, F: build.FloatsOf(known)[0]})
+		return padWith(c, x, pairs, mode, elementOf(c.Look(fill, "the value")))
 	}
 	inside := padWith(c, c.Full(dtype.Bool, op.Value{Kind: op.Bool, I: 1}, x.Dims()...), pairs, mode, op.Value{Kind: op.Bool})
 	return c.Where(inside, padWith(c, x, pairs, mode, build.Integer(0)), c.Cast(fill, x.DType))
+}
+
+// elementOf is the first element of a constant. An integer stays one, because a float does not hold the largest of them.
+func elementOf(k *op.Const) op.Value {
+	if list, ok := k.Ints(); ok {
+		return build.Integer(list[0])
+	}
+	return op.Value{Kind: op.Float, F: build.FloatsOf(k)[0]}
 }
 
 // padWith is x with two numbers of elements an axis, before and behind.
@@ -559,25 +508,11 @@ func padWith(c *build.Call, x *build.Value, pairs []int64, mode string, v op.Val
 	return c.Do(op.IDPad, build.With(op.PadPads, pairs, op.PadMode, mode, op.PadValue, v), x)
 }
 
-// padAxis is padWith for one axis.
-func padAxis(c *build.Call, x *build.Value, axis int, before, behind int64, fill op.Value) *build.Value {
-	pairs := make([]int64, 2*x.Rank())
-	pairs[2*axis], pairs[2*axis+1] = before, behind
-	return padWith(c, x, pairs, "constant", fill)
-}
-
 // centerCropPad cuts or pads axes evenly on both sides; what is odd goes to the end. Where a size is cut, the first
 // index is the floor of half of what is too much.
 func centerCropPad(c *build.Call) []*build.Value {
 	x, want := c.X(0), c.Ints(1, "the shape")
-	axes := build.Count(x.Rank())
-	if list := c.List("axes"); list != nil {
-		c.Room(int64(len(list)))
-		axes = axes[:0]
-		for _, a := range list {
-			axes = append(axes, int64(c.Axis(a, x.Rank())))
-		}
-	}
+	axes := c.InOrder(c.List("axes"), x.Rank())
 	if len(want) != len(axes) {
 		c.Wrong("the shape has %d dimensions; want %d", len(want), len(axes))
 	}
@@ -597,17 +532,11 @@ func depthToSpace(c *build.Call) []*build.Value {
 	return build.One(c.Do(op.IDPixelShuffle, at, c.X(0)))
 }
 
-// spaceToDepth is its inverse in mode DCR.
-func spaceToDepth(c *build.Call) []*build.Value {
-	at := build.With(op.PixelUnshuffleDownscaleFactor, c.Int("blocksize", 0), op.PixelUnshuffleBlocksFirst, true)
-	return build.One(c.Do(op.IDPixelUnshuffle, at, c.X(0)))
-}
-
 // dropout is its operand, except in training mode. The mask says that everything is kept. Where the mask is wanted, it
 // is of bool from opset 10 on and of the dtype of x before.
 func dropout(c *build.Call) []*build.Value {
 	x := c.X(0)
-	if c.Has(2) && c.Number(2, "training_mode") != 0 {
+	if c.NumberOr(2, "training_mode", 0) != 0 {
 		return dropped(c, x)
 	}
 	if len(c.Node.Out) < 2 {
@@ -618,44 +547,4 @@ func dropout(c *build.Call) []*build.Value {
 		d = x.DType
 	}
 	return []*build.Value{x, c.Full(d, build.Integer(1), x.Dims()...)}
-}
-
-// reverseSequence reverses the first elements of each sequence: index i of one of n elements reads n-1-i. Elements
-// behind the length of a sequence stay where they are.
-func reverseSequence(c *build.Call) []*build.Value {
-	x, batch, time := c.X(0), int(c.Int("batch_axis", 1)), int(c.Int("time_axis", 0))
-	if x.Rank() < 2 || batch+time != 1 || batch*time != 0 {
-		c.Wrong("batch_axis is %d and time_axis %d; want 0 and 1", batch, time)
-	}
-	return build.One(reversed(c, x, c.X(1), batch, time))
-}
-
-// reversed is reverseSequence of x with its axes 0 and 1. Each batch reads through two index tensors: its own
-// number, and the places in its reversed order.
-func reversed(c *build.Call, x, lengths *build.Value, batch, time int) *build.Value {
-	n, b := x.Dims()[time], x.Dims()[batch]
-	dims := []int64{1, 1}
-	dims[batch] = b
-	size, at := c.Reshape(c.Cast(lengths, dtype.Int64), dims...), c.Steps(n, time, 2)
-	from := c.Where(c.Binary(op.IDLessThan, at, size), c.Sub(c.Sub(size, at), build.Whole(1)), at)
-	which := c.Steps(b, batch, 2)
-	if batch == 0 {
-		return c.Do(op.IDIndex, nil, x, which, from)
-	}
-	return c.Do(op.IDIndex, nil, x, from, which)
-}
-
-// ceil is the smallest integer that is not below f, as a float; of what is no number it is 0.
-func ceil(f float64) float64 {
-	switch {
-	case f != f || f < 0:
-		return 0
-	case f > 1<<40:
-		return 1 << 40
-	}
-	n := float64(int64(f))
-	if n < f {
-		n++
-	}
-	return n
 }

@@ -13,10 +13,6 @@ import (
 // of the numbers that bytes stand for, and made by arithmetic on floats. Nothing computes with them in between: models
 // convert them, or dequantize them, before they do.
 
-func converted(c *build.Call, x *build.Value, to file.ElemType) *build.Value {
-	return convertedTo(c, x, c.Carrier(to), to.Lacking())
-}
-
 // convertedTo is x with elements of a type that tensors lack, or of a dtype where elem is 0.
 func convertedTo(c *build.Call, x *build.Value, d dtype.DType, elem file.ElemType) *build.Value {
 	if x.Elem != 0 && x.Elem == elem {
@@ -93,7 +89,7 @@ func smallFloat(c *build.Call, x *build.Value, f *build.SmallFloat, saturates bo
 	code = c.Add(code, c.Mul(c.Sub(e, build.Num(float64(f.Lowest))), build.Num(steps)))
 	most := float64(f.Most)
 	if saturates {
-		code = smaller(c, code, build.Num(most))
+		code = c.Binary(op.IDMinimum, code, build.Num(most))
 	} else {
 		code = c.Where(c.Binary(op.IDGreaterThan, code, build.Num(most)), build.Num(float64(f.Beyond)), code)
 	}
@@ -135,7 +131,7 @@ func powerOfTwo(c *build.Call, x *build.Value) *build.Value {
 	if c.Yes("saturate", 1) {
 		most = 254
 	}
-	code = smaller(c, code, build.Num(most))
+	code = c.Binary(op.IDMinimum, code, build.Num(most))
 	nan = c.Binary(op.IDLogicalOr, nan, c.Unary(op.IDIsinf, size))
 	return c.Cast(c.Where(nan, build.Num(255), code), dtype.Uint8)
 }
@@ -161,11 +157,6 @@ func unsignedQuotient(c *build.Call, x, y *build.Value) *build.Value {
 	return c.Add(about, c.Cast(more, dtype.Int64))
 }
 
-// unsignedRemainder is what x / y leaves.
-func unsignedRemainder(c *build.Call, x, y *build.Value) *build.Value {
-	return c.Sub(x, c.Mul(unsignedQuotient(c, x, y), y))
-}
-
 // unsignedRight is x shifted by y to the right, with zeros from the left. A y beyond the number of bits gives 0.
 func unsignedRight(c *build.Call, x, y *build.Value) *build.Value {
 	if x.DType != dtype.Int64 {
@@ -189,7 +180,7 @@ func unsignedOf(c *build.Call, x *build.Value, d dtype.DType) *build.Value {
 		return c.Cast(c.Do(op.IDClip, nil, c.Cast(x, dtype.Int64), build.Whole(0), build.Whole(most)), d)
 	}
 	const highest = 1 << 63
-	x = larger(c, x, build.Num(0))
+	x = c.Binary(op.IDMaximum, x, build.Num(0))
 	above := c.Reordered(c.Cast(c.Sub(x, build.Num(highest)), d))
 	return c.Where(c.Binary(op.IDGreaterEqual, x, build.Num(highest)), above, c.Cast(x, d))
 }

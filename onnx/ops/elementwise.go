@@ -1,8 +1,6 @@
 package ops
 
 import (
-	"math"
-
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/onnx/build"
@@ -10,197 +8,112 @@ import (
 )
 
 // Operators whose results depend on one element of each operand. Operands broadcast as in NumPy from opset 7 on, and before
-// as [call.legacy] says.
+// as [legacy] says.
 //
-// Most are one call of a row. The others are short formulas of rows, which devices fuse where they can: a HardSwish
-// is a product, a sum, a clip and another product, and one pass over memory. Numbers of attributes are operands
+// Most are one call of a row. Where others are of several, devices fuse these where they can. Numbers of attributes are operands
 // without a dtype, so that halves stay halves. Dtypes are not promoted: ONNX wants operands of one dtype, and a file
 // that breaks this rule gets the error of the row, which names both.
 
 var elementwise = []entry{
-	// Abs: |x|.
-	{"Abs", 1, op.IDAbs, unary},
-	// Neg: -x.
-	{"Neg", 1, op.IDNeg, unary},
-	// Sign: -1, 0 or 1.
-	{"Sign", 1, op.IDSign, unary},
-	// Exp: e ** x.
-	{"Exp", 1, op.IDExp, unary},
-	// Log: natural logarithm.
-	{"Log", 1, op.IDLog, unary},
-	// Sqrt: square root; NaN below 0.
-	{"Sqrt", 1, op.IDSqrt, unary},
-	// Reciprocal: 1 / x.
-	{"Reciprocal", 1, op.IDReciprocal, unary},
-	// Sin: of x radians, as the functions below.
-	{"Sin", 1, op.IDSin, unary},
-	{"Cos", 1, op.IDCos, unary},
-	{"Tan", 1, op.IDTan, unary},
-	{"Tanh", 1, op.IDTanh, unary},
-	{"Sinh", 1, op.IDSinh, unary},
-	{"Cosh", 1, op.IDCosh, unary},
-	// Floor: largest integer that is not above x.
-	{"Floor", 1, op.IDFloor, unary},
-	{"Ceil", 1, op.IDCeil, unary},
-	// Round: halves go to the even integer.
-	{"Round", 1, op.IDRound, unary},
-	// Erf: error function.
-	{"Erf", 1, op.IDErf, unary},
-	// Not: of bool.
-	{"Not", 1, op.IDLogicalNot, unary},
-	// IsNaN: of floats.
-	{"IsNaN", 1, op.IDIsnan, unary},
-	// Acos: from 0 to pi.
-	{"Acos", 1, op.IDAcos, unary},
-	{"Asin", 1, op.IDAsin, unary},
-	{"Atan", 1, op.IDAtan, unary},
-	{"Acosh", 1, op.IDAcosh, unary},
-	{"Asinh", 1, op.IDAsinh, unary},
-	{"Atanh", 1, op.IDAtanh, unary},
-	{"BitwiseNot", 1, op.IDBitwiseNot, unary},
-	// Relu: max(x, 0).
-	{"Relu", 1, op.IDRelu, unary},
-	// Sigmoid: 1 / (1 + exp(-x)).
-	{"Sigmoid", 1, op.IDSigmoid, unary},
-	{"Softplus", 1, op.IDSoftplus, unary},
-	{"Softsign", 1, op.IDSoftsign, unary},
-	// Identity: of sequences and optionals too.
-	{"Identity", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Passed(0)) }},
+	{"Abs", 1, op.IDAbs, direct},               // |x|
+	{"Neg", 1, op.IDNeg, direct},               // -x
+	{"Sign", 1, op.IDSign, direct},             // -1, 0 or 1
+	{"Exp", 1, op.IDExp, direct},               // e ** x
+	{"Log", 1, op.IDLog, direct},               // natural logarithm
+	{"Sqrt", 1, op.IDSqrt, direct},             // square root; NaN below 0
+	{"Reciprocal", 1, op.IDReciprocal, direct}, // 1 / x
+	{"Sin", 1, op.IDSin, direct},               // of x radians, as the functions below
+	{"Cos", 1, op.IDCos, direct},
+	{"Tan", 1, op.IDTan, direct},
+	{"Tanh", 1, op.IDTanh, direct},
+	{"Sinh", 1, op.IDSinh, direct},
+	{"Cosh", 1, op.IDCosh, direct},
+	{"Floor", 1, op.IDFloor, direct}, // largest integer that is not above x
+	{"Ceil", 1, op.IDCeil, direct},
+	{"Round", 1, op.IDRound, direct},    // halves go to the even integer
+	{"Erf", 1, op.IDErf, direct},        // error function
+	{"Not", 1, op.IDLogicalNot, direct}, // of bool
+	{"IsNaN", 1, op.IDIsnan, direct},    // of floats
+	{"Acos", 1, op.IDAcos, direct},      // from 0 to pi
+	{"Asin", 1, op.IDAsin, direct},
+	{"Atan", 1, op.IDAtan, direct},
+	{"Acosh", 1, op.IDAcosh, direct},
+	{"Asinh", 1, op.IDAsinh, direct},
+	{"Atanh", 1, op.IDAtanh, direct},
+	{"BitwiseNot", 1, op.IDBitwiseNot, direct},
+	{"Relu", 1, op.IDRelu, direct},       // max(x, 0)
+	{"Sigmoid", 1, op.IDSigmoid, direct}, // 1 / (1 + exp(-x))
+	{"Softplus", 1, op.IDSoftplus, direct},
+	{"Softsign", 1, op.IDSoftsign, direct},
+	{"Identity", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Passed(0)) }}, // of sequences and optionals too
 	{"IsInf", 10, 0, isInf},
-	// Add: as all below with broadcast, in the dtype of the operands.
-	{"Add", 1, op.IDAdd, broadcast},
-	{"Sub", 1, op.IDSubtract, broadcast},
-	{"Mul", 1, op.IDMultiply, broadcast},
-	// Div: of integers towards zero.
-	{"Div", 1, 0, divide},
-	// And: of bool.
-	{"And", 1, op.IDLogicalAnd, broadcast},
-	{"Or", 1, op.IDLogicalOr, broadcast},
-	{"Xor", 1, op.IDLogicalXor, broadcast},
-	// BitwiseAnd: of integers.
-	{"BitwiseAnd", 1, op.IDBitwiseAnd, broadcast},
-	{"BitwiseOr", 1, op.IDBitwiseOr, broadcast},
-	{"BitwiseXor", 1, op.IDBitwiseXor, broadcast},
-	// Equal: as all comparisons, to bool.
-	{"Equal", 1, op.IDEqual, broadcast},
-	{"Less", 1, op.IDLessThan, broadcast},
-	{"LessOrEqual", 1, op.IDLessEqual, broadcast},
-	{"Greater", 1, op.IDGreaterThan, broadcast},
-	{"GreaterOrEqual", 1, op.IDGreaterEqual, broadcast},
-	// Mod: with the sign of the divisor, or with fmod that of the dividend.
-	{"Mod", 10, 0, modulo},
-	// Pow: in the dtype of the base.
-	{"Pow", 1, 0, power},
-	// BitShift: of unsigned integers.
-	{"BitShift", 11, 0, bitShift},
-	// Max: of one operand or more.
-	{"Max", 1, op.IDMaximum, variadic},
+	{"Add", 1, op.IDAdd, direct}, // as all below with broadcast, in the dtype of the operands
+	{"Sub", 1, op.IDSubtract, direct},
+	{"Mul", 1, op.IDMultiply, direct},
+	{"Div", 1, 0, divide},               // of integers towards zero
+	{"And", 1, op.IDLogicalAnd, direct}, // of bool
+	{"Or", 1, op.IDLogicalOr, direct},
+	{"Xor", 1, op.IDLogicalXor, direct},
+	{"BitwiseAnd", 1, op.IDBitwiseAnd, direct}, // of integers
+	{"BitwiseOr", 1, op.IDBitwiseOr, direct},
+	{"BitwiseXor", 1, op.IDBitwiseXor, direct},
+	{"Equal", 1, op.IDEqual, direct}, // as all comparisons, to bool
+	{"Less", 1, op.IDLessThan, direct},
+	{"LessOrEqual", 1, op.IDLessEqual, direct},
+	{"Greater", 1, op.IDGreaterThan, direct},
+	{"GreaterOrEqual", 1, op.IDGreaterEqual, direct},
+	{"Mod", 10, 0, modulo},             // with the sign of the divisor, or with fmod that of the dividend
+	{"Pow", 1, 0, power},               // in the dtype of the base
+	{"BitShift", 11, 0, bitShift},      // of unsigned integers
+	{"Max", 1, op.IDMaximum, variadic}, // of one operand or more
 	{"Min", 1, op.IDMinimum, variadic},
 	{"Sum", 1, op.IDAdd, variadic},
 	// Mean: of one operand or more.
-	{"Mean", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(c.Div(joined(c, op.IDAdd), build.Num(float64(len(c.In)))))
-	}},
-	// Where: condition, x, y.
-	{"Where", 9, 0, func(c *build.Call) []*build.Value { return build.One(c.Where(c.X(0), c.X(1), c.X(2))) }},
-	// Clip: x, min, max; the bounds were attributes before opset 11.
-	{"Clip", 1, 0, clipAttributes},
-	{"Clip", 11, 0, clip},
-	// Cast: to attribute to; saturate and round_mode are for 8-bit floats.
-	{"Cast", 1, 0, cast},
+	{"Mean", 1, op.IDAdd, func(c *build.Call) []*build.Value { return build.One(c.Div(joined(c), build.Num(float64(len(c.In))))) }},
+	{"Where", 9, op.IDWhere, direct}, // condition, x, y
+	{"Clip", 1, 0, clip},             // x, min, max; the bounds were attributes before opset 11
+	{"Cast", 1, 0, cast},             // to attribute to; saturate and round_mode are for 8-bit floats
 	// CastLike: x, and a tensor whose dtype counts.
 	{"CastLike", 15, 0, func(c *build.Call) []*build.Value {
 		return build.One(convertedTo(c, c.X(0), c.X(1).DType, c.X(1).Elem))
 	}},
-	// LeakyRelu: alpha * x below 0.
-	{"LeakyRelu", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(c.Do(op.IDLeakyRelu, build.With(op.LeakyReluNegativeSlope, c.Float("alpha", 0.01)), c.X(0)))
-	}},
-	// PRelu: x, slope.
-	{"PRelu", 1, 0, prelu},
-	// Elu: alpha * (exp(x) - 1) below 0.
-	{"Elu", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(elu(c, c.X(0), c.Float("alpha", 1)))
-	}},
+	{"LeakyRelu", 1, op.IDLeakyRelu, renamed{{op.LeakyReluNegativeSlope, "alpha", 0.01}}.call}, // alpha * x below 0
+	{"PRelu", 1, 0, prelu}, // x, slope
+	{"Elu", 1, op.IDElu, renamed{{op.EluAlpha, "alpha", 1.0}}.call}, // alpha * (exp(x) - 1) below 0
 	// Selu: gamma * elu.
-	{"Selu", 1, 0, func(c *build.Call) []*build.Value {
-		at := build.With(op.SeluScale, c.Float("gamma", 1.05070102214813232421875), op.SeluAlpha, c.Float("alpha", 1.67326319217681884765625))
-		return build.One(c.Do(op.IDSelu, at, c.X(0)))
-	}},
-	// Celu: max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).
-	{"Celu", 12, 0, func(c *build.Call) []*build.Value {
-		return build.One(c.Do(op.IDCelu, build.With(op.CeluAlpha, c.Float("alpha", 1)), c.X(0)))
-	}},
+	{"Selu", 1, op.IDSelu, renamed{{op.SeluScale, "gamma", 1.05070102214813232421875}, {op.SeluAlpha, "alpha", 1.67326319217681884765625}}.call},
+	{"Celu", 12, op.IDCelu, renamed{{op.CeluAlpha, "alpha", 1.0}}.call}, // max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)
 	// HardSigmoid: alpha * x + beta, from 0 to 1.
-	{"HardSigmoid", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(hardSigmoid(c, c.X(0), c.Float("alpha", 0.2), c.Float("beta", 0.5)))
-	}},
-	// HardSwish: x * HardSigmoid(x) with 1/6 and 0.5.
-	{"HardSwish", 14, op.IDHardswish, unary},
+	{"HardSigmoid", 1, op.IDHardsigmoid, renamed{{op.HardsigmoidSlope, "alpha", 0.2}, {op.HardsigmoidOffset, "beta", 0.5}}.call},
+	{"HardSwish", 14, op.IDHardswish, direct}, // x * HardSigmoid(x) with 1/6 and 0.5
 	// ThresholdedRelu: x above alpha, else 0.
-	{"ThresholdedRelu", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(c.Do(op.IDThresholdedRelu, build.With(op.ThresholdedReluThreshold, c.Float("alpha", 1)), c.X(0)))
-	}},
+	{"ThresholdedRelu", 1, op.IDThresholdedRelu, renamed{{op.ThresholdedReluThreshold, "alpha", 1.0}}.call},
 	// Shrink: towards 0 by bias, beyond lambd.
-	{"Shrink", 9, 0, func(c *build.Call) []*build.Value {
-		return build.One(c.Do(op.IDShrink, build.With(op.ShrinkThreshold, c.Float("lambd", 0.5), op.ShrinkBias, c.Float("bias", 0)), c.X(0)))
-	}},
+	{"Shrink", 9, op.IDShrink, renamed{{op.ShrinkThreshold, "lambd", 0.5}, {op.ShrinkBias, "bias", 0.0}}.call},
+	{"Mish", 18, op.IDMish, direct}, // x * tanh(softplus(x))
 	// Gelu: x times the normal distribution at x.
-	{"Gelu", 20, 0, func(c *build.Call) []*build.Value {
-		return build.One(gelu(c, c.X(0), c.Text("approximate", "none") == "tanh"))
-	}},
-	// Mish: x * tanh(softplus(x)).
-	{"Mish", 18, op.IDMish, unary},
-	// Swish: x * sigmoid(alpha * x).
-	{"Swish", 24, 0, func(c *build.Call) []*build.Value { return build.One(swish(c, c.X(0), c.Float("alpha", 1))) }},
-	{"com.microsoft:Gelu", 1, 0, func(c *build.Call) []*build.Value { return build.One(gelu(c, c.X(0), false)) }},
+	{"Gelu", 20, 0, func(c *build.Call) []*build.Value { return gelu(c, c.X(0), c.Text("approximate", "none") == "tanh") }},
+	{"com.microsoft:Gelu", 1, op.IDGelu, direct},
 	// FastGelu: x, bias; by tanh.
-	{"com.microsoft:FastGelu", 1, 0, func(c *build.Call) []*build.Value { return build.One(gelu(c, biased(c), true)) }},
+	{"com.microsoft:FastGelu", 1, 0, func(c *build.Call) []*build.Value { return gelu(c, biased(c, c.X(0), 1), true) }},
 	// BiasGelu: x, bias; by erf.
-	{"com.microsoft:BiasGelu", 1, 0, func(c *build.Call) []*build.Value { return build.One(gelu(c, biased(c), false)) }},
-	// QuickGelu: x * sigmoid(1.702 * x).
-	{"com.microsoft:QuickGelu", 1, 0, func(c *build.Call) []*build.Value { return build.One(swish(c, c.X(0), c.Float("alpha", 1.702))) }},
+	{"com.microsoft:BiasGelu", 1, 0, func(c *build.Call) []*build.Value { return gelu(c, biased(c, c.X(0), 1), false) }},
+	// Swish: x * sigmoid(alpha * x); QuickGelu with another factor.
+	{"Swish", 24, op.IDSwish, renamed{{op.SwishBeta, "alpha", 1.0}}.call},
+	{"com.microsoft:QuickGelu", 1, op.IDSwish, renamed{{op.SwishBeta, "alpha", 1.702}}.call},
 }
-
-// unary is an operator that is a row. Its dtype is that of the operand, which ONNX does not promote.
-func unary(c *build.Call) []*build.Value { return build.One(c.Do(c.Row, nil, c.X(0))) }
-
-// broadcast is an operator of two operands that is a row.
-func broadcast(c *build.Call) []*build.Value { return build.One(c.Do(c.Row, nil, c.X(0), legacy(c))) }
 
 // variadic is an operator that joins any number of operands by a row.
-func variadic(c *build.Call) []*build.Value { return build.One(joined(c, c.Row)) }
-
-// legacy is the second operand as it broadcasts: before opset 7 attribute broadcast allowed it to, and axis said
-// which axis of the first operand its first axis stands for. An exporter for opset 6 wrote axis=1 to add a vector to
-// the channels of images. Without attribute broadcast the shapes are equal.
-func legacy(c *build.Call) *build.Value {
-	x, y := c.X(0), c.X(1)
-	if !c.Given("axis") || !c.Yes("broadcast", 0) {
-		return y
-	}
-	axis := c.Axis(c.Int("axis", 0), x.Rank())
-	dims := append([]int64{}, y.Dims()...)
-	for len(dims)+axis < x.Rank() {
-		dims = append(dims, 1)
-	}
-	return c.Reshape(y, dims...)
-}
+func variadic(c *build.Call) []*build.Value { return build.One(joined(c)) }
 
 // joined is all operands, joined by pairs.
-func joined(c *build.Call, row op.ID) *build.Value {
+func joined(c *build.Call) *build.Value {
 	v := c.X(0)
 	for i := 1; i < len(c.In); i++ {
-		v = c.Do(row, nil, v, c.X(i))
+		v = c.Binary(c.Row, v, c.X(i))
 	}
 	return v
 }
-
-// larger is the larger of two elements, and NaN if either is.
-func larger(c *build.Call, x, y *build.Value) *build.Value { return c.Binary(op.IDMaximum, x, y) }
-
-// smaller is the smaller of two elements, and NaN if either is.
-func smaller(c *build.Call, x, y *build.Value) *build.Value { return c.Binary(op.IDMinimum, x, y) }
 
 // divide is exact for floats; of integers it drops the fraction, towards zero. ONNX says so of integers, like C and
 // unlike Python; a divisor of 0 is an error when the model runs.
@@ -224,7 +137,7 @@ func divide(c *build.Call) []*build.Value {
 func modulo(c *build.Call) []*build.Value {
 	x, y := c.X(0), c.X(1)
 	if x.Elem.Unsigned() {
-		return build.One(unsignedRemainder(c, x, y))
+		return build.One(c.Sub(x, c.Mul(unsignedQuotient(c, x, y), y)))
 	}
 	if !c.Yes("fmod", 0) {
 		return build.One(c.Binary(op.IDRemainder, x, y))
@@ -267,37 +180,22 @@ func bitShift(c *build.Call) []*build.Value {
 
 // isInf can be told to ignore one of the two infinities, or both.
 func isInf(c *build.Call) []*build.Value {
-	up, down := c.Yes("detect_positive", 1), c.Yes("detect_negative", 1)
-	row := op.IDIsinf
-	switch {
-	case up && !down:
-		row = op.IDIsposinf
-	case down && !up:
-		row = op.IDIsneginf
-	case !up:
+	rows := map[[2]bool]op.ID{{true, true}: op.IDIsinf, {true, false}: op.IDIsposinf, {false, true}: op.IDIsneginf}
+	row, ok := rows[[2]bool{c.Yes("detect_positive", 1), c.Yes("detect_negative", 1)}]
+	if !ok {
 		return build.One(c.Full(dtype.Bool, build.Integer(0), c.X(0).Dims()...))
 	}
 	return build.One(c.Unary(row, c.X(0)))
 }
 
-// clipAttributes is Clip before opset 11: the bounds are attributes. Either bound may be missing.
-func clipAttributes(c *build.Call) []*build.Value {
-	low, high := build.Absent(), build.Absent()
-	if c.Given("min") {
-		low = build.Num(c.Float("min", 0))
-	}
-	if c.Given("max") {
-		high = build.Num(c.Float("max", 0))
-	}
-	return build.One(c.Do(op.IDClip, nil, c.X(0), low, high))
-}
-
-// clip has bounds that are operands of one element. Bounds that are constants become part of the graph as numbers,
-// which lets devices fuse the call.
+// clip has bounds that are operands of one element, and were attributes before opset 11; either may be missing. Bounds that are
+// constants become part of the graph as numbers, which lets devices fuse the call.
 func clip(c *build.Call) []*build.Value {
 	x := c.X(0)
-	bound := func(i int) *build.Value {
+	bound := func(i int, name string) *build.Value {
 		switch {
+		case c.Given(name):
+			return build.Num(c.Float(name, 0))
 		case !c.Has(i):
 			return build.Absent()
 		case c.In[i].Data != nil && c.In[i].Shape.Numel() == 1 && x.DType.IsFloat():
@@ -305,15 +203,15 @@ func clip(c *build.Call) []*build.Value {
 		}
 		return c.Reshape(c.X(i))
 	}
-	low, high := bound(1), bound(2)
+	low, high := bound(1, "min"), bound(2, "max")
 	if low.Number != nil && high.Number != nil {
 		return build.One(c.Do(op.IDClip, nil, x, low, high))
 	}
 	if c.Has(1) {
-		x = larger(c, x, low)
+		x = c.Binary(op.IDMaximum, x, low)
 	}
 	if c.Has(2) {
-		x = smaller(c, x, high)
+		x = c.Binary(op.IDMinimum, x, high)
 	}
 	return build.One(x)
 }
@@ -327,7 +225,8 @@ func cast(c *build.Call) []*build.Value {
 	if c.X(0).DType.IsComplex() {
 		c.Refuse("a cast of complex numbers is not supported")
 	}
-	return build.One(converted(c, c.X(0), castType(a)))
+	to := castType(a)
+	return build.One(convertedTo(c, c.X(0), c.Carrier(to), to.Lacking()))
 }
 
 // castType is the element type that a cast names; in the first opsets by its name. It is 0, which no tensor has, for
@@ -340,55 +239,24 @@ func castType(a *file.Attribute) file.ElemType {
 	return names[string(a.S)]
 }
 
-// elu is x above zero and alpha * (exp(x) - 1) below.
-func elu(c *build.Call, x *build.Value, alpha float64) *build.Value {
-	return c.Do(op.IDElu, build.With(op.EluAlpha, alpha), x)
-}
-
-// hardSigmoid is slope * x + offset between 0 and 1.
-func hardSigmoid(c *build.Call, x *build.Value, slope, offset float64) *build.Value {
-	return c.Do(op.IDHardsigmoid, build.With(op.HardsigmoidSlope, slope, op.HardsigmoidOffset, offset), x)
-}
-
 // gelu is x times the normal distribution at x: exact by erf, or approximated by tanh.
-func gelu(c *build.Call, x *build.Value, approximate bool) *build.Value {
-	return c.Do(op.IDGelu, build.With(op.GeluApproximate, approximate), x)
+func gelu(c *build.Call, x *build.Value, approximate bool) []*build.Value {
+	return c.All(op.IDGelu, build.With(op.GeluApproximate, approximate), x)
 }
 
-// swish is x * sigmoid(alpha * x).
-func swish(c *build.Call, x *build.Value, alpha float64) *build.Value {
-	if alpha == 1 {
-		return c.Unary(op.IDSilu, x)
+// biased is x plus operand i, a bias, if there is one.
+func biased(c *build.Call, x *build.Value, i int) *build.Value {
+	if !c.Has(i) {
+		return x
 	}
-	return c.Mul(x, c.Unary(op.IDSigmoid, c.Mul(x, build.Num(alpha))))
-}
-
-// biased is the first operand and the second, a bias, if there is one.
-func biased(c *build.Call) *build.Value {
-	if c.Has(1) {
-		return c.Add(c.X(0), c.X(1))
-	}
-	return c.X(0)
+	return c.Add(x, c.X(i))
 }
 
 // prelu has a slope that broadcasts to x; before opset 7 it stands for the channels.
 func prelu(c *build.Call) []*build.Value {
 	x, slope := c.X(0), c.X(1)
 	if c.Opset < 7 && slope.Rank() == 1 && x.Rank() > 2 && slope.Dims()[0] != 1 {
-		dims := []int64{slope.Dims()[0]}
-		for len(dims) < x.Rank()-1 {
-			dims = append(dims, 1)
-		}
-		slope = c.Reshape(slope, dims...)
+		slope = alongChannels(c, slope, x.Rank())
 	}
 	return build.One(c.Do(op.IDPrelu, nil, x, slope))
-}
-
-// lowest is what a maximum begins with.
-func lowest(d dtype.DType) op.Value {
-	if d.IsFloat() {
-		return op.Value{Kind: op.Float, F: math.Inf(-1)}
-	}
-	low, _ := d.Range()
-	return build.Integer(low)
 }

@@ -25,19 +25,18 @@ import (
 // Both are results of rows, so that these operators run on every device, and no stage of a model ends at them.
 
 var features = []entry{
-	// Binarizer: 1 above a threshold.
-	{"ai.onnx.ml:Binarizer", 1, 0, func(c *build.Call) []*build.Value {
-		x := c.X(0)
-		return build.One(c.Cast(c.Binary(op.IDGreaterThan, x, build.Num(c.Float("threshold", 0))), x.DType))
-	}},
-	// ArrayFeatureExtractor: x, indices of the last axis.
-	{"ai.onnx.ml:ArrayFeatureExtractor", 1, 0, featuresOf},
+	{"ai.onnx.ml:Binarizer", 1, 0, binarizer},              // 1 above a threshold
+	{"ai.onnx.ml:ArrayFeatureExtractor", 1, 0, featuresOf}, // x, indices of the last axis
 	// LabelEncoder: strings as their places in attribute classes_strings, or places as strings.
 	{"ai.onnx.ml:LabelEncoder", 1, 0, func(c *build.Call) []*build.Value { return build.One(categories(c, "classes_strings", "")) }},
-	// LabelEncoder: for each element the value of the key that it is equal to; attributes keys_* and values_*.
-	{"ai.onnx.ml:LabelEncoder", 2, 0, labelEncoder},
+	{"ai.onnx.ml:LabelEncoder", 2, 0, labelEncoder}, // for each element the value of the key that it is equal to; attributes keys_* and values_*
 	// CategoryMapper: strings as integers of the same places in attributes, or integers as strings.
 	{"ai.onnx.ml:CategoryMapper", 1, 0, func(c *build.Call) []*build.Value { return build.One(categories(c, "cats_strings", "cats_int64s")) }},
+}
+
+// binarizer is 1 above attribute threshold and 0 elsewhere.
+func binarizer(c *build.Call) []*build.Value {
+	return build.One(c.Cast(c.Binary(op.IDGreaterThan, c.X(0), build.Num(c.Float("threshold", 0))), c.X(0).DType))
 }
 
 // featuresOf is indices of the last axis. Of a vector the result is a matrix of one row.
@@ -52,9 +51,6 @@ func featuresOf(c *build.Call) []*build.Value {
 	last := x.Rank() - 1
 	return build.One(gathered(c, x, fromStart(c, c.Reshape(at, at.Shape.Numel()), x.Dims()[last]), last))
 }
-
-// negativeZero is what attribute default_float is if it is not given.
-var negativeZero = math.Copysign(0, -1)
 
 // categories is a string for each integer or an integer for each string, by attributes that list both. Without a list of integers
 // these are the places of the strings. Which of the two it is follows from the operand: both attributes are always there.
@@ -84,36 +80,20 @@ func labelEncoder(c *build.Call) []*build.Value {
 	return build.One(encodedLabels(c, keys, values))
 }
 
-// labels is a vector of the one attribute of these that is given, of each type of elements one. An empty name stands for a type that
-// the operator does not have. Where a file gives several of them, which ONNX forbids, the first one counts. Labels in a tensor may have
+// labels is a vector of the one attribute of these that is given, of each type of elements one; see vectorOf. Labels in a tensor may have
 // any type that tensors have, and any shape; they count in row-major order.
 func labels(c *build.Call, strings, ints, floats, tensor string) *build.Value {
-	if a := c.Attr(strings); strings != "" && a != nil {
-		return c.Vector(c.Numbers(strings, a.Texts...)...).As(file.ElemString)
+	if v := vectorOf(c, strings, ints, floats); v != nil {
+		return v
 	}
-	if ints != "" && c.Given(ints) {
-		c.Room(int64(len(c.List(ints))))
-		return c.Vector(c.List(ints)...)
+	v := c.TensorOf(tensor)
+	if v == nil {
+		c.Wrong("has no attribute with its labels; want one of %v", slices.DeleteFunc([]string{strings, ints, floats, tensor}, func(s string) bool { return s == "" }))
 	}
-	if a := c.Attr(floats); floats != "" && a != nil {
-		c.Room(int64(len(a.Floats)))
-		list := make([]float64, len(a.Floats))
-		for i, f := range a.Floats {
-			list[i] = float64(f)
-		}
-		return c.Reals(dtype.Float32, []int64{int64(len(list))}, list)
+	if v.Elem != 0 && v.Elem != file.ElemString || v.DType.IsComplex() {
+		c.Refuse("elements of type %s are not supported", v.ElemText())
 	}
-	if a := c.Attr(tensor); tensor != "" && a != nil && a.T != nil {
-		k, err := c.Model.Constant(a.T)
-		c.Must(err)
-		if e := a.T.Elem.Lacking(); e != 0 && e != file.ElemString || k.DType.IsComplex() {
-			c.Refuse("elements of type %s are not supported", a.T.Elem)
-		}
-		v := &build.Value{Type: k.Type, Data: k}
-		return c.Reshape(v, v.Shape.Numel()).As(a.T.Elem.Lacking())
-	}
-	c.Wrong("has no attribute with its labels; want one of %v", slices.DeleteFunc([]string{strings, ints, floats, tensor}, func(s string) bool { return s == "" }))
-	return nil
+	return c.Reshape(v, v.Shape.Numel()).As(v.Elem)
 }
 
 // encodedLabels is for each element of x the value at the place of the key that it is equal to, and a default where there is none.
@@ -134,23 +114,17 @@ func encodedLabels(c *build.Call, keys, values *build.Value) *build.Value {
 // otherwise is the value of elements that are no key, a vector of one element. Each type of values has an attribute for it, with a
 // default of its own; values in a tensor of integers or floats may use them too.
 func otherwise(c *build.Call, values *build.Value) *build.Value {
-	if a := c.Attr("default_tensor"); a != nil && a.T != nil {
-		k, err := c.Model.Constant(a.T)
-		c.Must(err)
-		if k.Shape.Numel() != 1 || a.T.Elem.Lacking() != values.Elem {
-			c.Wrong("default_tensor is %s%s; want one element of type %s", a.T.Elem, &k.Shape, values.ElemText())
+	if v := c.TensorOf("default_tensor"); v != nil {
+		if v.Shape.Numel() != 1 || v.Elem != values.Elem {
+			c.Wrong("default_tensor is %s%s; want one element of type %s", v.ElemText(), &v.Shape, values.ElemText())
 		}
-		return c.Reshape(&build.Value{Type: k.Type, Data: k}, 1)
+		return c.Reshape(v, 1)
 	}
 	switch {
 	case values.Elem == file.ElemString:
-		text := []byte(build.Unused)
-		if a := c.Attr("default_string"); a != nil {
-			text = a.S
-		}
-		return c.Vector(c.Numbers("default_string", text)...)
+		return c.Vector(c.Numbers("default_string", []byte(c.Text("default_string", build.Unused)))...)
 	case values.DType.IsFloat():
-		return c.Reals(dtype.Float32, []int64{1}, []float64{c.Float("default_float", negativeZero)})
+		return c.Reals(dtype.Float32, []int64{1}, []float64{c.Float("default_float", math.Copysign(0, -1))})
 	}
 	return c.Vector(c.Int("default_int64", -1))
 }
@@ -199,7 +173,7 @@ func placesOf(c *build.Call, x, keys *build.Value) *build.Value {
 		low := c.Full(dtype.Int64, build.Integer(0), x.Dims()...)
 		for step := int64(1) << bits.Len64(uint64(len(order)-1)) >> 1; step > 0; step >>= 1 {
 			probe := c.Add(low, build.Whole(step))
-			inside := smaller(c, probe, build.Whole(int64(len(order)-1)))
+			inside := c.Binary(op.IDMinimum, probe, build.Whole(int64(len(order)-1)))
 			right := c.Binary(op.IDLogicalAnd, c.Binary(op.IDEqual, probe, inside), c.Binary(op.IDLessEqual, gathered(c, sorted, inside, 0), x))
 			low = c.Where(right, probe, low)
 		}

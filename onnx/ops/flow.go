@@ -20,14 +20,10 @@ import (
 const longestLoop = 4096
 
 var flow = []entry{
-	// If: condition; attributes then_branch and else_branch.
-	{"If", 1, 0, buildIf},
-	// Loop: trip count, condition, values; attribute body.
-	{"Loop", 1, 0, buildLoop},
-	// Scan: lengths of sequences, states, sequences; attribute body.
-	{"Scan", 8, 0, scanBatches},
-	// Scan: states, sequences; attribute body.
-	{"Scan", 9, 0, buildScan},
+	{"If", 1, 0, buildIf},       // condition; attributes then_branch and else_branch
+	{"Loop", 1, 0, buildLoop},   // trip count, condition, values; attribute body
+	{"Scan", 8, 0, scanBatches}, // lengths of sequences, states, sequences; attribute body
+	{"Scan", 9, 0, buildScan},   // states, sequences; attribute body
 	{"SequenceConstruct", 11, 0, sequenceConstruct},
 	{"SequenceEmpty", 11, 0, func(*build.Call) []*build.Value { return build.One(&build.Value{IsList: true}) }},
 	{"SequenceAt", 11, 0, sequenceAt},
@@ -37,12 +33,9 @@ var flow = []entry{
 		return build.One(c.Tensor(nil, []int64{int64(len(sequence(c, 0)))}))
 	}},
 	{"SplitToSequence", 11, 0, splitToSequence},
-	// ConcatFromSequence: attributes axis and new_axis.
-	{"ConcatFromSequence", 11, 0, concatFromSequence},
-	// SequenceMap: sequences and tensors; attribute body.
-	{"SequenceMap", 17, 0, sequenceMap},
-	// Optional: what there is, or nothing.
-	{"Optional", 15, 0, func(c *build.Call) []*build.Value { return build.One(c.Passed(0)) }},
+	{"ConcatFromSequence", 11, 0, concatFromSequence},                                         // attributes axis and new_axis
+	{"SequenceMap", 17, 0, sequenceMap},                                                       // sequences and tensors; attribute body
+	{"Optional", 15, 0, func(c *build.Call) []*build.Value { return build.One(c.Passed(0)) }}, // what there is, or nothing
 	{"OptionalGetElement", 15, 0, func(c *build.Call) []*build.Value { return build.One(c.Any(0)) }},
 	{"OptionalHasElement", 15, 0, func(c *build.Call) []*build.Value { return build.One(boolScalar(c, c.Has(0))) }},
 }
@@ -267,8 +260,11 @@ func sequenceConstruct(c *build.Call) []*build.Value {
 	return listOf(slices.Clone(c.In))
 }
 
-// place is operand i as a position in a sequence of n tensors, counted from the end if negative.
+// position is operand i as a position in a sequence of n tensors, counted from the end if negative; the last one if it is left out.
 func position(c *build.Call, i, n, last int) int {
+	if !c.Has(i) {
+		return last
+	}
 	at := int(c.Integer(i, "the position"))
 	if at < 0 {
 		at += n
@@ -282,6 +278,7 @@ func position(c *build.Call, i, n, last int) int {
 // sequenceAt is one tensor of a sequence.
 func sequenceAt(c *build.Call) []*build.Value {
 	list := sequence(c, 0)
+	c.X(1) // has to be given
 	return build.One(list[position(c, 1, len(list), len(list)-1)])
 }
 
@@ -289,21 +286,14 @@ func sequenceAt(c *build.Call) []*build.Value {
 func sequenceInsert(c *build.Call) []*build.Value {
 	list := sequence(c, 0)
 	c.Room(int64(len(list)) + 1)
-	at := len(list)
-	if c.Has(2) {
-		at = position(c, 2, len(list), len(list))
-	}
-	return listOf(slices.Insert(slices.Clone(list), at, c.X(1)))
+	return listOf(slices.Insert(slices.Clone(list), position(c, 2, len(list), len(list)), c.X(1)))
 }
 
 // sequenceErase drops the tensor at a position; without one the last.
 func sequenceErase(c *build.Call) []*build.Value {
 	list := sequence(c, 0)
 	c.Room(int64(len(list)))
-	at := len(list) - 1
-	if c.Has(1) {
-		at = position(c, 1, len(list), len(list)-1)
-	}
+	at := position(c, 1, len(list), len(list)-1)
 	if at < 0 {
 		c.Wrong("the sequence is empty")
 	}
@@ -334,16 +324,14 @@ func splitToSequence(c *build.Call) []*build.Value {
 		sizes = c.Ints(1, "split")
 	}
 	atMost(c, int64(len(sizes)))
-	parts := parts(c, x, axis, sizes)
-	if alone && !c.Yes("keepdims", 1) {
-		for i := range parts {
-			parts[i] = c.Squeeze(parts[i], int64(axis))
+	list := parts(c, x, axis, sizes)
+	for i, v := range list {
+		if alone && !c.Yes("keepdims", 1) {
+			v = c.Squeeze(v, int64(axis))
 		}
+		list[i] = v.As(x.Elem)
 	}
-	for i := range parts {
-		parts[i] = parts[i].As(x.Elem)
-	}
-	return listOf(parts)
+	return listOf(list)
 }
 
 // atMost refuses more tensors of a sequence than rounds of a loop.

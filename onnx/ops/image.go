@@ -13,16 +13,15 @@ import (
 // Sizes and scales have to be known.
 
 var images = []entry{
-	// Resize: X, roi, scales, sizes; X and scales in opset 10.
-	{"Resize", 10, 0, resizeOld},
+	{"Resize", 10, 0, resizeOld}, // X, roi, scales, sizes; X and scales in opset 10
 	{"Resize", 11, 0, resize},
 	{"Upsample", 7, 0, resizeOld},
 	{"GridSample", 16, 0, gridSample},
 	{"AffineGrid", 20, 0, affineGrid},
-	// Col2Im: blocks, image_shape, block_shape.
-	{"Col2Im", 18, 0, col2im},
-	// NonMaxSuppression: boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold.
-	{"NonMaxSuppression", 10, 0, nonMaxSuppression},
+	{"Col2Im", 18, 0, col2im},                       // blocks, image_shape, block_shape
+	{"DeformConv", 19, 0, deformConv},               // X, W, offset, B, mask
+	{"RoiAlign", 10, 0, roiAlign},                   // X, rois, batch_indices
+	{"NonMaxSuppression", 10, 0, nonMaxSuppression}, // boxes, scores, max_output_boxes_per_class, iou_threshold, score_threshold
 }
 
 // resizeOld is Resize-10 and Upsample: an index is divided by the scale, and the fraction dropped. In opset 10 a
@@ -30,13 +29,8 @@ var images = []entry{
 // written for that.
 func resizeOld(c *build.Call) []*build.Value {
 	x := c.X(0)
-	var scales []float64
-	if a := c.Attr("scales"); a != nil {
-		c.Room(int64(len(a.Floats)))
-		for _, f := range a.Floats {
-			scales = append(scales, float64(f))
-		}
-	} else {
+	scales := c.Floats("scales")
+	if scales == nil {
 		scales = build.FloatsOf(c.Look(c.X(1), "the scales"))
 	}
 	if len(scales) != x.Rank() {
@@ -56,13 +50,9 @@ func resizeOld(c *build.Call) []*build.Value {
 
 // resized is x at other sizes of axes, with further attributes of the row.
 func resized(c *build.Call, x *build.Value, axes, sizes []int64, scales []float64, more ...any) *build.Value {
-	mode := c.Text("mode", "nearest")
-	switch mode {
-	case "bilinear":
-		mode = "linear"
-	case "nearest", "linear", "cubic":
-	default:
-		c.Refuse("mode %q is not supported; want nearest, linear or cubic", mode)
+	mode, ok := map[string]string{"nearest": "nearest", "linear": "linear", "bilinear": "linear", "cubic": "cubic"}[c.Text("mode", "nearest")]
+	if !ok {
+		c.Refuse("mode %q is not supported; want nearest, linear or cubic", c.Text("mode", ""))
 	}
 	for i, n := range sizes {
 		if d := x.Dims()[axes[i]]; d == 0 && n != 0 || n > 1<<31 {
@@ -93,14 +83,7 @@ func scaled(c *build.Call, n, scale float64) int64 {
 // stay.
 func resize(c *build.Call) []*build.Value {
 	x := c.X(0)
-	axes := build.Count(x.Rank())
-	if list := c.List("axes"); list != nil {
-		c.Room(int64(len(list)))
-		axes = axes[:0]
-		for _, a := range list {
-			axes = append(axes, int64(c.Axis(a, x.Rank())))
-		}
-	}
+	axes := c.InOrder(c.List("axes"), x.Rank())
 	given := func(i int) bool { return c.Has(i) && c.In[i].Shape.Numel() > 0 }
 	coordinates := c.Text("coordinate_transformation_mode", "half_pixel")
 	region := slices.Concat(make([]float64, len(axes)), slices.Repeat([]float64{1}, len(axes)))
@@ -169,29 +152,18 @@ func affineGrid(c *build.Call) []*build.Value {
 func col2im(c *build.Call) []*build.Value {
 	x, size, kernel := c.X(0), c.Checked(c.Ints(1, "image_shape")), c.Checked(c.Ints(2, "block_shape"))
 	axes := len(size)
-	with := func(name string, n int, otherwise int64) []int64 {
-		if list := c.List(name); len(list) == n {
-			return list
-		}
-		return slices.Repeat([]int64{otherwise}, n)
-	}
-	pads := with("pads", 2*axes, 0)
-	at := build.With(op.FoldSize, size, op.FoldKernelSize, kernel, op.FoldStride, with("strides", axes, 1), op.FoldPadding, paired(pads), op.FoldDilation, with("dilations", axes, 1))
+	at := build.With(op.FoldSize, size, op.FoldKernelSize, kernel, op.FoldStride, perAxis(c, "strides", axes, 1),
+		op.FoldPadding, paired(perAxis(c, "pads", 2*axes, 0)), op.FoldDilation, perAxis(c, "dilations", axes, 1))
 	return build.One(c.Do(op.IDFold, at, x))
 }
 
 // gridSample reads images at the places of a grid, from -1 to 1 on each axis. Operands: X [N, C, size...] and the
 // grid [N, places..., axes], whose first coordinate is for the last axis. Result: [N, C, places...].
 func gridSample(c *build.Call) []*build.Value {
-	mode := c.Text("mode", "linear")
-	switch mode {
-	case "linear":
-		mode = "bilinear"
-	case "cubic":
-		mode = "bicubic"
-	case "nearest", "bilinear", "bicubic":
-	default:
-		c.Refuse("mode %q is not supported", mode)
+	modes := map[string]string{"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest", "bilinear": "bilinear", "bicubic": "bicubic"}
+	mode, ok := modes[c.Text("mode", "linear")]
+	if !ok {
+		c.Refuse("mode %q is not supported", c.Text("mode", ""))
 	}
 	at := build.With(op.GridSampleMode, mode, op.GridSamplePaddingMode, c.Text("padding_mode", "zeros"),
 		op.GridSampleAlignCorners, c.Yes("align_corners", 0), op.GridSamplePaddedPixels, true)
@@ -201,20 +173,35 @@ func gridSample(c *build.Call) []*build.Value {
 // nonMaxSuppression is rows of batch, class and box for the boxes that are chosen, those of a class from the best on. The row
 // has as many places for each class, and -1 in those that are left.
 func nonMaxSuppression(c *build.Call) []*build.Value {
-	most, limit, least := int64(0), 0.0, math.Inf(-1)
-	if c.Has(2) {
-		most = int64(min(max(c.Number(2, "max_output_boxes_per_class"), 0), math.MaxInt32)) // exporters write the largest int64
-	}
-	if c.Has(3) {
-		limit = c.Number(3, "iou_threshold")
-	}
-	if c.Has(4) {
-		least = c.Number(4, "score_threshold")
-	}
-	at := build.With(op.NmsMaxOutputSize, most, op.NmsIouThreshold, limit, op.NmsScoreThreshold, least, op.NmsCenter, c.Yes("center_point_box", 0))
+	most := int64(min(max(c.NumberOr(2, "max_output_boxes_per_class", 0), 0), math.MaxInt32)) // exporters write the largest int64
+	at := build.With(op.NmsMaxOutputSize, most, op.NmsIouThreshold, c.NumberOr(3, "iou_threshold", 0),
+		op.NmsScoreThreshold, c.NumberOr(4, "score_threshold", math.Inf(-1)), op.NmsCenter, c.Yes("center_point_box", 0))
 	// Places that hold a box are counted; index reads their boxes. The two first columns of a place are its batch and its class.
 	boxes := c.Do(op.IDNms, at, c.X(0), c.X(1))
 	places := c.Counted(op.IDNonzero, nil, c.Binary(op.IDGreaterEqual, boxes, build.Whole(0)))
 	chosen := c.Do(op.IDIndex, nil, boxes, c.Pick(places, 1, 0), c.Pick(places, 1, 1), c.Pick(places, 1, 2))
 	return build.One(c.Concat(1, c.Slice(places, 1, 0, 2), c.Unsqueeze(chosen, 1)))
+}
+
+// deformConv has the padding of all axes before, and then behind.
+func deformConv(c *build.Call) []*build.Value {
+	c.Room(c.X(1).Shape.Numel(), 2)
+	at := build.With(op.DeformConvStride, c.List("strides"), op.DeformConvPadding, paired(c.List("pads")), op.DeformConvDilation, c.List("dilations"),
+		op.DeformConvGroups, c.Int("group", 1), op.DeformConvDeformableGroups, c.Int("offset_group", 1))
+	return build.One(c.Do(op.IDDeformConv, at, c.X(0), c.X(2), c.X(1), c.Optional(3), c.Optional(4)))
+}
+
+// roiAlign is regions of images, each as a grid of bins. Corners are at the centers of elements from opset 16 on, unless an attribute
+// says otherwise.
+func roiAlign(c *build.Call) []*build.Value {
+	half := c.Opset >= 16 && c.Text("coordinate_transformation_mode", "half_pixel") == "half_pixel"
+	each := c.Int("sampling_ratio", 0)
+	if each < 1 {
+		c.Refuse("sampling_ratio is %d, which makes the number of points depend on elements; want 1 or more", each)
+	}
+	height, width := c.Int("output_height", 1), c.Int("output_width", 1)
+	c.Room(max(height, width, 1), each)
+	at := build.With(op.RoiAlignOutputHeight, height, op.RoiAlignOutputWidth, width, op.RoiAlignSpatialScale, c.Float("spatial_scale", 1),
+		op.RoiAlignSamplingRatio, each, op.RoiAlignHalfPixel, half, op.RoiAlignMode, c.Text("mode", "avg"))
+	return build.One(c.Do(op.IDRoiAlign, at, c.X(0), c.X(1), c.X(2)))
 }

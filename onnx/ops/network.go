@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
-// Matrix products and convolutions.
+// Matrix products, determinants and convolutions.
 //
 // Attributes of windows are in the order of ONNX in files, all numbers before the axes and then all behind them, and
 // by axes in rows. A bias is a sum after the product, which devices fuse with it where they can. Weights that are
@@ -20,21 +19,14 @@ var networks = []entry{
 	// MatMul: batches broadcast.
 	{"MatMul", 1, op.IDMatmulInteger, func(c *build.Call) []*build.Value { return build.One(product(c, nil)) }},
 	{"Gemm", 1, op.IDMatmulInteger, gemm},
-	{"Einsum", 12, 0, einsum},
-	{"Conv", 1, op.IDConvInteger, func(c *build.Call) []*build.Value {
-		if y := quantizedConv(c); y != nil {
-			return build.One(channelBias(c, y, 2))
-		}
-		return build.One(conv(c, c.X(0), c.X(1), 2))
-	}},
+	{"Einsum", 12, op.IDEinsum, renamed{{op.EinsumEquation, "equation", ""}}.call},
+	{"Conv", 1, op.IDConvInteger, conv},
 	{"ConvTranspose", 1, 0, convTranspose},
-	// FusedConv: X, W, B, Z; an activation.
-	{"com.microsoft:FusedConv", 1, 0, fusedConv},
-	// FusedMatMul: A, B; transposed, times alpha.
-	{"com.microsoft:FusedMatMul", 1, op.IDMatmulInteger, fusedMatMul},
+	{"com.microsoft:FusedConv", 1, 0, fusedConv},                      // X, W, B, Z; an activation
+	{"com.microsoft:FusedMatMul", 1, op.IDMatmulInteger, fusedMatMul}, // A, B; transposed, times alpha
 	{"com.microsoft:FusedGemm", 1, op.IDMatmulInteger, func(c *build.Call) []*build.Value { return build.One(activated(c, gemm(c)[0])) }},
-	// CausalConvWithState: X, W, B, state.
-	{"CausalConvWithState", 27, 0, causalConv},
+	{"Det", 11, 0, determinant},
+	{"CausalConvWithState", 27, 0, causalConv}, // X, W, B, state
 }
 
 // product is the matrix product of the first two operands, of integers where these were dequantized.
@@ -45,27 +37,26 @@ func product(c *build.Call, at op.Attrs) *build.Value {
 	return c.Do(op.IDMatmul, at, c.X(0), c.X(1))
 }
 
-// transposedProduct is product with transposes as attributes say.
-func transposedProduct(c *build.Call) *build.Value {
-	return product(c, build.With(op.MatmulTransposeX, c.Yes("transA", 0), op.MatmulTransposeY, c.Yes("transB", 0)))
+// scaledProduct is alpha * product, with A and B transposed where attributes say so.
+func scaledProduct(c *build.Call) *build.Value {
+	y := product(c, build.With(op.MatmulTransposeX, c.Yes("transA", 0), op.MatmulTransposeY, c.Yes("transB", 0)))
+	if alpha := c.Float("alpha", 1); alpha != 1 {
+		y = c.Mul(y, build.Num(alpha))
+	}
+	return y
 }
 
-// gemm is alpha * A B + beta * C, with A and B transposed where attributes say so. C broadcasts to the product.
-// Exporters use it for linear layers, with B transposed.
+// gemm is alpha * A B + beta * C. C broadcasts to the product. Exporters use it for linear layers, with B transposed.
 func gemm(c *build.Call) []*build.Value {
-	product := transposedProduct(c)
-	d := c.In[0].DType
-	if alpha := c.Float("alpha", 1); alpha != 1 {
-		product = c.Mul(product, build.Num(alpha))
-	}
+	y := scaledProduct(c)
 	if !c.Has(2) {
-		return build.One(product)
+		return build.One(y)
 	}
 	bias := c.X(2)
 	if beta := c.Float("beta", 1); beta != 1 {
 		bias = c.Cast(c.Mul(bias, build.Num(beta)), bias.DType)
 	}
-	return build.One(c.Cast(c.Add(product, bias), d))
+	return build.One(c.Cast(c.Add(y, bias), c.In[0].DType))
 }
 
 // fusedMatMul is alpha * A B, either transposed.
@@ -73,11 +64,7 @@ func fusedMatMul(c *build.Call) []*build.Value {
 	if c.Yes("transBatchA", 0) || c.Yes("transBatchB", 0) {
 		c.Refuse("transBatchA and transBatchB are not supported")
 	}
-	y := transposedProduct(c)
-	if alpha := c.Float("alpha", 1); alpha != 1 {
-		y = c.Mul(y, build.Num(alpha))
-	}
-	return build.One(y)
+	return build.One(scaledProduct(c))
 }
 
 // windows are the attributes of a convolution or a pool, complete.
@@ -92,28 +79,13 @@ func windowsOf(c *build.Call, x *build.Value, kernel []int64) (w windows) {
 	if axes < 1 || len(kernel) != axes {
 		c.Wrong("the kernel has %d axes and the operand %d dimensions; want 2 more", len(kernel), x.Rank())
 	}
-	each := func(name string, n int, otherwise int64) []int64 {
-		list := c.List(name)
-		if list == nil {
-			list = slices.Repeat([]int64{otherwise}, n)
-		}
-		if len(list) != n {
-			c.Wrong("%s has %d numbers; want %d", name, len(list), n)
-		}
-		for _, v := range list {
-			if v < 0 || v > math.MaxInt32 || v == 0 && otherwise == 1 {
-				c.Refuse("%s is %v; want numbers of %d or more", name, list, otherwise)
-			}
-		}
-		return list
-	}
-	w.kernel, w.stride, w.dilation = kernel, each("strides", axes, 1), each("dilations", axes, 1)
+	w.kernel, w.stride, w.dilation = kernel, perAxis(c, "strides", axes, 1), perAxis(c, "dilations", axes, 1)
 	for _, k := range kernel {
 		if k < 1 || k > math.MaxInt32 {
 			c.Wrong("the kernel is %v; want sizes of 1 or more", kernel)
 		}
 	}
-	pads := each("pads", 2*axes, 0)
+	pads := perAxis(c, "pads", 2*axes, 0)
 	w.before, w.behind = slices.Clone(pads[:axes]), slices.Clone(pads[axes:])
 	switch auto := c.Text("auto_pad", "NOTSET"); auto {
 	case "NOTSET", "":
@@ -135,32 +107,52 @@ func windowsOf(c *build.Call, x *build.Value, kernel []int64) (w windows) {
 	return w
 }
 
-// extent is how many elements a window reaches over.
-func (w *windows) extent(i int) int64 { return (w.kernel[i]-1)*w.dilation[i] + 1 }
-
-// paddings are those of rows: two numbers for each axis.
-func (w *windows) paddings() []int64 {
-	var list []int64
-	for i := range w.before {
-		list = append(list, w.before[i], w.behind[i])
+// perAxis is a list of n numbers, which are not negative, and of 1 or more where this is the default.
+func perAxis(c *build.Call, name string, n int, otherwise int64) []int64 {
+	list := c.List(name)
+	if list == nil {
+		list = slices.Repeat([]int64{otherwise}, n)
+	}
+	if len(list) != n {
+		c.Wrong("%s has %d numbers; want %d", name, len(list), n)
+	}
+	for _, v := range list {
+		if v < 0 || v > math.MaxInt32 || v == 0 && otherwise == 1 {
+			c.Refuse("%s is %v; want numbers from %d to %d", name, list, otherwise, math.MaxInt32)
+		}
 	}
 	return list
 }
 
-// conv is a convolution with a bias at operand bias, if there is one. Operands: X [N, C, size...], W [O, C / group,
-// kernel...], B [O]. One to three axes are supported, as the row says.
-func conv(c *build.Call, x, weight *build.Value, bias int) *build.Value {
-	return convolution(c, op.IDConv, x, weight, bias)
-}
+// extent is how many elements a window reaches over.
+func (w *windows) extent(i int) int64 { return (w.kernel[i]-1)*w.dilation[i] + 1 }
 
-// convolution is conv by a row with its attributes. more are operands of the row behind x and weight.
-func convolution(c *build.Call, row op.ID, x, weight *build.Value, bias int, more ...*build.Value) *build.Value {
+// paddings are those of rows: two numbers for each axis.
+func (w *windows) paddings() []int64 { return paired(slices.Concat(w.before, w.behind)) }
+
+// windowsOfWeight are those of a convolution of x [N, C, size...] with weight [channels, channels, kernel...].
+func windowsOfWeight(c *build.Call, x, weight *build.Value) windows {
 	if weight.Rank() != x.Rank() || x.Rank() < 3 {
 		c.Wrong("the operands have %d and %d dimensions; want as many, 3 or more", x.Rank(), weight.Rank())
 	}
-	w := windowsOf(c, x, weight.Dims()[2:])
+	return windowsOf(c, x, weight.Dims()[2:])
+}
+
+// conv is a convolution. Operands: X [N, C, size...], W [O, C / group, kernel...], B [O]. One to three axes are supported, as the
+// row says.
+func conv(c *build.Call) []*build.Value {
+	y := quantizedConv(c)
+	if y == nil {
+		y = convolution(c, op.IDConv, c.X(0), c.X(1))
+	}
+	return build.One(channelBias(c, y, 2))
+}
+
+// convolution is conv without its bias, by a row with its attributes. more are operands of the row behind x and weight.
+func convolution(c *build.Call, row op.ID, x, weight *build.Value, more ...*build.Value) *build.Value {
+	w := windowsOfWeight(c, x, weight)
 	at := build.With(op.ConvStride, w.stride, op.ConvPadding, w.paddings(), op.ConvDilation, w.dilation, op.ConvGroups, c.Int("group", 1))
-	return channelBias(c, c.Do(row, at, append([]*build.Value{x, weight}, more...)...), bias)
+	return c.Do(row, at, append([]*build.Value{x, weight}, more...)...)
 }
 
 // channelBias is the result of a convolution plus operand bias, a number for each channel, if there is one.
@@ -184,18 +176,9 @@ func alongChannels(c *build.Call, v *build.Value, rank int) *build.Value {
 // output_padding goes to the end.
 func convTranspose(c *build.Call) []*build.Value {
 	x, weight := c.X(0), c.X(1)
-	if weight.Rank() != x.Rank() || x.Rank() < 3 {
-		c.Wrong("the operands have %d and %d dimensions; want as many, 3 or more", x.Rank(), weight.Rank())
-	}
-	w := windowsOf(c, x, weight.Dims()[2:])
-	axes, group := len(w.kernel), c.Int("group", 1)
-	extra := c.List("output_padding")
-	if extra == nil {
-		extra = make([]int64, axes)
-	}
-	if len(extra) != axes {
-		c.Wrong("output_padding has %d numbers; want %d", len(extra), axes)
-	}
+	w := windowsOfWeight(c, x, weight)
+	axes := len(w.kernel)
+	extra := slices.Clone(perAxis(c, "output_padding", axes, 0))
 	same := strings.HasPrefix(c.Text("auto_pad", ""), "SAME")
 	size := c.List("output_shape")
 	if len(size) == axes+2 {
@@ -207,7 +190,7 @@ func convTranspose(c *build.Call) []*build.Value {
 		}
 	}
 	// Where a size is wanted that no windows reach, the rest is zeros behind the result, and the pads are 0.
-	crop := make([]int64, axes) // pads that are below 0: zeros behind the result
+	crop := make([]int64, 2*x.Rank()) // two numbers an axis, of which the second are pads that are below 0
 	if size != nil && len(size) != axes {
 		c.Wrong("output_shape has %d numbers; want %d", len(size), axes)
 	}
@@ -215,7 +198,7 @@ func convTranspose(c *build.Call) []*build.Value {
 		n := x.Dims()[2+i]
 		total := (n-1)*w.stride[i] + extra[i] + w.extent(i) - size[i]
 		if total < 0 { // the result is larger than what the windows write
-			crop[i], total = -total, 0
+			crop[2*i+5], total = -total, 0
 		}
 		if w.before[i] = total / 2; c.Text("auto_pad", "") == "SAME_LOWER" {
 			w.before[i] = total - total/2
@@ -224,39 +207,28 @@ func convTranspose(c *build.Call) []*build.Value {
 	}
 	for i := range extra { // the row wants less than a stride; the rest are zeros behind the result
 		if extra[i] >= w.stride[i] {
-			crop[i] += extra[i] - (w.stride[i] - 1)
-			extra = slices.Clone(extra)
+			crop[2*i+5] += extra[i] - (w.stride[i] - 1)
 			extra[i] = w.stride[i] - 1
 		}
 	}
-	y := c.Do(op.IDConvTranspose, build.With(op.ConvTransposeStride, w.stride, op.ConvTransposePadding, w.paddings(), op.ConvTransposeOutputPadding, extra, op.ConvTransposeDilation, w.dilation, op.ConvTransposeGroups, group), x, weight)
-	pairs := make([]int64, 2*x.Rank())
-	for i, n := range crop {
-		pairs[2*i+5] = n
-	}
-	return build.One(channelBias(c, padWith(c, y, pairs, "constant", build.Integer(0)), 2))
+	y := c.Do(op.IDConvTranspose, build.With(op.ConvTransposeStride, w.stride, op.ConvTransposePadding, w.paddings(), op.ConvTransposeOutputPadding, extra,
+		op.ConvTransposeDilation, w.dilation, op.ConvTransposeGroups, c.Int("group", 1)), x, weight)
+	return build.One(channelBias(c, padWith(c, y, crop, "constant", build.Integer(0)), 2))
 }
 
 // fusedConv is a convolution, a tensor that is added, and an activation. These are written by onnxruntime when it
 // saves a model that it has optimized.
 func fusedConv(c *build.Call) []*build.Value {
-	y := conv(c, c.X(0), c.X(1), 2)
-	if c.Has(3) {
-		y = c.Add(y, c.X(3))
-	}
-	return build.One(activated(c, y))
+	y := channelBias(c, convolution(c, op.IDConv, c.X(0), c.X(1)), 2)
+	return build.One(activated(c, biased(c, y, 3)))
 }
 
 // activated is a value after the activation that attributes of onnxruntime's fused operators name. Parameters are
 // attributes of the node, in a list or one by one.
 func activated(c *build.Call, y *build.Value) *build.Value {
-	params := []float64{c.Float("activation_alpha", 0.01), c.Float("activation_beta", 0)}
-	if a := c.Attr("activation_params"); a != nil {
-		c.Room(int64(len(a.Floats)))
-		params = params[:0]
-		for _, f := range a.Floats {
-			params = append(params, float64(f))
-		}
+	params := c.Floats("activation_params")
+	if params == nil {
+		params = []float64{c.Float("activation_alpha", 0.01), c.Float("activation_beta", 0)}
 	}
 	at := func(i int, otherwise float64) float64 {
 		if i < len(params) {
@@ -267,18 +239,14 @@ func activated(c *build.Call, y *build.Value) *build.Value {
 	switch name := c.Text("activation", ""); name {
 	case "":
 		return y
-	case "Relu":
-		return c.Unary(op.IDRelu, y)
-	case "Sigmoid":
-		return c.Unary(op.IDSigmoid, y)
-	case "Tanh":
-		return c.Unary(op.IDTanh, y)
+	case "Relu", "Sigmoid", "Tanh":
+		return c.Unary(map[string]op.ID{"Relu": op.IDRelu, "Sigmoid": op.IDSigmoid, "Tanh": op.IDTanh}[name], y)
 	case "LeakyRelu":
 		return c.Do(op.IDLeakyRelu, build.With(op.LeakyReluNegativeSlope, at(0, 0.01)), y)
 	case "Clip":
 		return c.Clamp(y, at(0, math.Inf(-1)), at(1, math.Inf(1)))
 	case "HardSigmoid":
-		return hardSigmoid(c, y, at(0, 0.2), at(1, 0.5))
+		return c.Do(op.IDHardsigmoid, build.With(op.HardsigmoidSlope, at(0, 0.2), op.HardsigmoidOffset, at(1, 0.5)), y)
 	default:
 		c.Refuse("activation %q is not supported", name)
 	}
@@ -297,14 +265,14 @@ func causalConv(c *build.Call) []*build.Value {
 	if c.Has(3) {
 		x = c.Concat(2, c.Cast(c.X(3), x.DType), x)
 	} else {
-		x = padAxis(c, x, 2, k, 0, build.Integer(0))
+		x = padWith(c, x, []int64{0, 0, 0, 0, k, 0}, "constant", build.Integer(0))
 	}
 	y := c.Do(op.IDConv, build.With(op.ConvGroups, x.Dims()[1]/max(weight.Dims()[1], 1)), x, weight)
 	y = channelBias(c, y, 2)
 	switch name := c.Text("activation", "none"); name {
 	case "none", "":
 	case "silu", "swish":
-		y = swish(c, y, 1)
+		y = c.Unary(op.IDSilu, y)
 	default:
 		c.Refuse("activation %q is not supported", name)
 	}
@@ -312,13 +280,43 @@ func causalConv(c *build.Call) []*build.Value {
 	return []*build.Value{y, c.Slice(x, 2, max(n-k, 0), n)}
 }
 
-// einsum is the row.
-func einsum(c *build.Call) []*build.Value {
-	in := make([]*build.Value, len(c.In))
-	for i := range in {
-		in[i] = c.X(i)
-	}
-	return build.One(c.Do(op.IDEinsum, build.With(op.EinsumEquation, c.Text("equation", "")), in...))
-}
+// largestDet is the most rows of a matrix whose determinant is computed: each takes a step of the elimination.
+const largestDet = 128
 
-func float32Of(c *build.Call, x *build.Value) *build.Value { return c.Cast(x, dtype.Float32) }
+// determinant eliminates a row and a column after the other. The row with the largest element in the first column changes
+// places with the first row, which changes the sign. The determinant is the product of these elements.
+//
+// Batches choose different rows, so that nothing is moved by indices: a mask of one row reads it as a sum, and writes over it.
+// Where a column has nothing but zeros, the determinant is 0, and what is eliminated further does not matter.
+func determinant(c *build.Call) []*build.Value {
+	x := c.X(0)
+	last := x.Rank() - 1
+	if last < 1 || x.Dims()[last] != x.Dims()[last-1] {
+		c.Wrong("the operand has shape %s; want square matrices", &x.Shape)
+	}
+	if x.Dims()[last] > largestDet {
+		c.Refuse("the matrices have %d rows; want at most %d", x.Dims()[last], largestDet)
+	}
+	d := x.DType
+	a := c.Cast(x, precise(d))
+	det := c.Full(a.DType, build.Integer(1), x.Dims()[:last-1]...)
+	for n := x.Dims()[last]; n > 0; n-- {
+		first := c.Pick(a, last, 0)
+		best := c.Do(op.IDArgmax, build.With(op.ArgmaxAxis, last-1), c.Unary(op.IDAbs, first))
+		places := c.Steps(n, last-1, last+1) // of rows
+		chosen := c.Binary(op.IDEqual, places, c.Unsqueeze(best, int64(last-1), int64(last)))
+		row := c.Sum(c.Where(chosen, a, zero(c, a.DType)), false, int64(last-1))
+		head := c.Pick(row, last-1, 0)
+		sign := c.Where(c.Binary(op.IDEqual, best, build.Whole(0)), c.Reals(a.DType, nil, []float64{1}), c.Reals(a.DType, nil, []float64{-1}))
+		det = c.Mul(det, c.Mul(head, sign))
+		if n == 1 {
+			break
+		}
+		a = c.Where(chosen, c.Slice(a, last-1, 0, 1), a) // the first row is where the other was, and is dropped at its own place
+		a = c.Slice(a, last-1, 1, n)
+		safe := c.Where(c.Binary(op.IDEqual, head, build.Num(0)), c.Reals(a.DType, nil, []float64{1}), head)
+		ratio := c.Div(c.Slice(a, last, 0, 1), c.Unsqueeze(safe, int64(last-1), int64(last)))
+		a = c.Sub(c.Slice(a, last, 1, n), c.Mul(ratio, c.Unsqueeze(c.Slice(row, last-1, 1, n), int64(last-1))))
+	}
+	return build.One(c.Cast(det, d))
+}

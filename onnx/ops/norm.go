@@ -12,18 +12,15 @@ import (
 // is computed once when a graph is built. Statistics of halves are computed in float32 where ONNX says so.
 
 var norms = []entry{
-	// BatchNormalization: X, scale, B, mean, variance.
-	{"BatchNormalization", 1, 0, batchNormalization},
+	{"BatchNormalization", 1, 0, batchNormalization}, // X, scale, B, mean, variance
 	{"InstanceNormalization", 1, 0, instanceNormalization},
 	{"GroupNormalization", 18, 0, groupNormalization},
 	{"LayerNormalization", 1, 0, layerNormalization},
 	{"RMSNormalization", 23, 0, rmsNormalization},
 	{"LRN", 1, 0, lrn},
 	{"SimplifiedLayerNormalization", 1, 0, rmsNormalization},
-	// SkipLayerNormalization: X, skip, gamma, beta, bias.
-	{"com.microsoft:SkipLayerNormalization", 1, 0, skipLayerNormalization},
-	// SkipSimplifiedLayerNormalization: X, skip, gamma, bias.
-	{"com.microsoft:SkipSimplifiedLayerNormalization", 1, 0, skipSimplified},
+	{"com.microsoft:SkipLayerNormalization", 1, 0, skipLayerNormalization},   // X, skip, gamma, beta, bias
+	{"com.microsoft:SkipSimplifiedLayerNormalization", 1, 0, skipSimplified}, // X, skip, gamma, bias
 	{"com.microsoft:SimplifiedLayerNormalization", 1, 0, rmsNormalization},
 }
 
@@ -90,97 +87,59 @@ func stash(c *build.Call, x *build.Value) dtype.DType {
 	return c.Elem("stash_type", dtype.Float32)
 }
 
-// Nearly all files normalize the last axis, with a weight that is a line: what the row was made for, which reads x once. Other
-// axes, weights that broadcast, and statistics in another dtype than float32 are composed as ONNX defines them.
+// normalized is x less its mean, if it is centered, divided by its deviation over axes, times operand weight, and plus operand bias, if
+// there is one. Further results are the mean and 1 / deviation.
 //
-// lineNorm is row layer_norm, for a normalization along the last axis whose weight, and bias if there is one, are lines: operands
-// weight and bias of the call. ok is false for all others.
-func lineNorm(c *build.Call, x *build.Value, axes []int64, weight, bias int, epsilon float64, centered bool) (y *build.Value, ok bool) {
-	if x.Rank() == 0 || len(axes) != 1 || stash(c, x) != dtype.Float32 && x.DType != dtype.Float64 {
-		return nil, false
+// Nearly all files normalize the last axis, with a weight that is a line: what row layer_norm was made for, which reads x once. Other
+// axes, weights that broadcast, and statistics in another dtype than float32 are composed as ONNX defines them.
+func normalized(c *build.Call, x *build.Value, axes []int64, weight, bias int, epsilon float64, centered bool) []*build.Value {
+	if isLine(c, x, axes, weight) && (isLine(c, x, axes, bias) || !c.Has(bias)) && c.X(weight).DType == x.DType && !c.Wants(1) && !c.Wants(2) {
+		at := build.With(op.LayerNormEpsilon, epsilon, op.LayerNormCentered, centered)
+		return []*build.Value{c.Do(op.IDLayerNorm, at, x, c.X(weight), c.Optional(bias)), nil, nil}
+	}
+	made := standard(c, stashed(c, x), epsilon, axes, centered)
+	y := c.Mul(c.Cast(made[0], x.DType), c.X(weight))
+	return []*build.Value{biased(c, y, bias), made[1], made[2]}
+}
+
+// isLine reports whether operand i has an element for each of the last axis of x, which alone is normalized, with statistics in float32.
+func isLine(c *build.Call, x *build.Value, axes []int64, i int) bool {
+	if x.Rank() == 0 || len(axes) != 1 || stash(c, x) != dtype.Float32 && x.DType != dtype.Float64 || !c.Has(i) {
+		return false
 	}
 	n := x.Dims()[x.Rank()-1]
-	line := func(i int) (*build.Value, bool) {
-		if !c.Has(i) {
-			return build.Absent(), true
-		}
-		v := c.X(i)
-		return v, v.Rank() == 1 && v.Dims()[0] == n
-	}
-	w, lined := line(weight)
-	b, also := line(bias)
-	if n == 0 || !lined || !also || !c.Has(weight) || c.X(weight).DType != x.DType {
-		return nil, false
-	}
-	yes := op.Value{Kind: op.Bool}
-	if centered {
-		yes.I = 1
-	}
-	at := op.Attrs{op.LayerNormEpsilon: {Kind: op.Float, F: epsilon}, op.LayerNormCentered: yes}
-	return c.Do(op.IDLayerNorm, at, x, w, b), true
+	return n > 0 && c.X(i).Rank() == 1 && c.X(i).Dims()[0] == n
+}
+
+// axesFrom are the axes of the first operand from attribute axis on.
+func axesFrom(c *build.Call) []int64 {
+	rank := c.X(0).Rank()
+	return build.Count(rank)[c.Axis(c.Int("axis", -1), rank):]
 }
 
 // layerNormalization normalizes the axes from attribute axis on, and applies a scale and a bias. Further results are
 // the mean and 1 / deviation.
 func layerNormalization(c *build.Call) []*build.Value {
-	x := c.X(0)
-	axes := build.Count(x.Rank())[c.Axis(c.Int("axis", -1), x.Rank()):]
-	if y, ok := lineNorm(c, x, axes, 1, 2, c.Float("epsilon", 1e-5), true); ok && !c.Wants(1) && !c.Wants(2) {
-		return build.One(y)
-	}
-	made := standard(c, stashed(c, x), c.Float("epsilon", 1e-5), axes, true)
-	y := c.Mul(c.Cast(made[0], x.DType), c.X(1))
-	if c.Has(2) {
-		y = c.Add(y, c.X(2))
-	}
-	return []*build.Value{y, made[1], made[2]}
-}
-
-// rms is x divided by the root of the mean of its squares.
-func rms(c *build.Call, x *build.Value, axes []int64) *build.Value {
-	return c.Cast(standard(c, stashed(c, x), c.Float("epsilon", 1e-5), axes, false)[0], x.DType)
+	return normalized(c, c.X(0), axesFrom(c), 1, 2, c.Float("epsilon", 1e-5), true)
 }
 
 // rmsNormalization divides by the root of the mean square over the axes from attribute axis on, and applies a scale.
 func rmsNormalization(c *build.Call) []*build.Value {
-	x := c.X(0)
-	axes := build.Count(x.Rank())[c.Axis(c.Int("axis", -1), x.Rank()):]
-	if y, ok := lineNorm(c, x, axes, 1, len(c.Node.In), c.Float("epsilon", 1e-5), false); ok {
-		return build.One(y)
-	}
-	return build.One(c.Mul(rms(c, x, axes), c.X(1)))
+	return normalized(c, c.X(0), axesFrom(c), 1, len(c.In), c.Float("epsilon", 1e-5), false)[:1]
 }
 
 // skipLayerNormalization is a sum of two tensors, and perhaps a bias, normalized; the sum is the fourth result.
 func skipLayerNormalization(c *build.Call) []*build.Value {
-	sum := c.Add(c.X(0), c.X(1))
-	if c.Has(4) {
-		sum = c.Add(sum, c.X(4))
-	}
-	last := []int64{int64(sum.Rank()) - 1}
-	if y, ok := lineNorm(c, sum, last, 2, 3, c.Float("epsilon", 1e-12), true); ok && !c.Wants(1) && !c.Wants(2) {
-		return []*build.Value{y, nil, nil, sum}
-	}
-	made := standard(c, sum, c.Float("epsilon", 1e-12), last, true)
-	y := c.Mul(made[0], c.X(2))
-	if c.Has(3) {
-		y = c.Add(y, c.X(3))
-	}
-	return []*build.Value{y, made[1], made[2], sum}
+	sum := biased(c, c.Add(c.X(0), c.X(1)), 4)
+	return append(normalized(c, sum, []int64{int64(sum.Rank()) - 1}, 2, 3, c.Float("epsilon", 1e-12), true), sum)
 }
 
 // skipSimplified is skipLayerNormalization without mean and bias. The second and third result are for training
 // alone.
 func skipSimplified(c *build.Call) []*build.Value {
-	sum := c.Add(c.X(0), c.X(1))
-	if c.Has(3) {
-		sum = c.Add(sum, c.X(3))
-	}
-	last := []int64{int64(sum.Rank()) - 1}
-	if y, ok := lineNorm(c, sum, last, 2, len(c.Node.In), c.Float("epsilon", 1e-5), false); ok {
-		return []*build.Value{y, nil, nil, sum}
-	}
-	return []*build.Value{c.Mul(rms(c, sum, last), c.X(2)), nil, nil, sum}
+	sum := biased(c, c.Add(c.X(0), c.X(1)), 3)
+	made := normalized(c, sum, []int64{int64(sum.Rank()) - 1}, 2, len(c.In), c.Float("epsilon", 1e-5), false)
+	return []*build.Value{made[0], nil, nil, sum}
 }
 
 // lrn divides by the squares of neighbouring channels, of which an even size has one more behind.

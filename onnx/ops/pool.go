@@ -11,17 +11,13 @@ import (
 // integers, and p-norms.
 
 var pools = []entry{
-	// MaxPool: values, and indices in the whole tensor.
-	{"MaxPool", 1, 0, maxPool},
-	// AveragePool: with or without the padding.
-	{"AveragePool", 1, 0, averagePool},
+	{"MaxPool", 1, 0, maxPool},         // values, and indices in the whole tensor
+	{"AveragePool", 1, 0, averagePool}, // with or without the padding
 	{"LpPool", 1, 0, lpPool},
 	// GlobalMaxPool: over all axes behind the channels.
 	{"GlobalMaxPool", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Highest(c.X(0), true, spatial(c)...)) }},
 	{"GlobalAveragePool", 1, 0, func(c *build.Call) []*build.Value { return build.One(c.Mean(c.X(0), true, spatial(c)...)) }},
-	{"GlobalLpPool", 1, 0, func(c *build.Call) []*build.Value {
-		return build.One(lp(c, c.X(0), func(x *build.Value) *build.Value { return c.Sum(x, true, spatial(c)...) }))
-	}},
+	{"GlobalLpPool", 1, 0, globalLpPool},
 	{"MaxUnpool", 9, 0, maxUnpool},
 }
 
@@ -70,18 +66,19 @@ func pooled(c *build.Call, row op.ID, x *build.Value, w windows, out []int64, mo
 // maxPool is the largest element of each window. The second result, if it is wanted, says where these are.
 func maxPool(c *build.Call) []*build.Value {
 	x, w, out, plain := pool(c)
-	if plain {
-		made := c.All(op.IDMaxPool, build.With(op.MaxPoolKernelSize, w.kernel, op.MaxPoolStride, w.stride, op.MaxPoolPadding, w.paddings()), x)
-		if len(c.Node.Out) < 2 {
-			return build.One(made[0])
-		}
-		return []*build.Value{made[0], indicesOfTensor(c, made[1], x)}
+	var made []*build.Value
+	switch {
+	case plain:
+		made = c.All(op.IDMaxPool, build.With(op.MaxPoolKernelSize, w.kernel, op.MaxPoolStride, w.stride, op.MaxPoolPadding, w.paddings()), x)
+	case c.Wants(1):
+		made = []*build.Value{pooled(c, op.IDWindowPool, x, w, out), pooled(c, op.IDWindowPoolPlaces, x, w, out)}
+	default:
+		made = build.One(pooled(c, op.IDWindowPool, x, w, out))
 	}
-	y := pooled(c, op.IDWindowPool, x, w, out)
-	if len(c.Node.Out) < 2 {
-		return build.One(y)
+	if !c.Wants(1) {
+		return made[:1]
 	}
-	return []*build.Value{y, indicesOfTensor(c, pooled(c, op.IDWindowPoolPlaces, x, w, out), x)}
+	return []*build.Value{made[0], indicesOfTensor(c, made[1], x)}
 }
 
 // indicesOfTensor are indices within planes as indices of the whole tensor. ONNX numbers the elements of the whole
@@ -123,31 +120,34 @@ func averagePool(c *build.Call) []*build.Value {
 	return build.One(pooled(c, op.IDWindowPool, x, w, out, op.WindowPoolMode, "mean", op.WindowPoolExclusive, !padded))
 }
 
-// lp is the p-th root of what reduce makes of the p-th powers of absolute values.
-func lp(c *build.Call, x *build.Value, reduce func(x *build.Value) *build.Value) *build.Value {
-	switch p := c.Int("p", 2); p {
-	case 1:
-		return reduce(c.Unary(op.IDAbs, x))
-	case 2:
-		return c.Unary(op.IDSqrt, reduce(c.Unary(op.IDSquare, x)))
-	default:
-		return c.Binary(op.IDPow, reduce(c.Binary(op.IDPow, c.Unary(op.IDAbs, x), build.Num(float64(p)))), build.Num(1/float64(p)))
-	}
+// globalLpPool is the p-norm over all axes behind the channels.
+func globalLpPool(c *build.Call) []*build.Value {
+	return build.One(c.Do(op.IDPNorm, build.With(op.PNormP, float64(c.Int("p", 2)), op.PNormAxis, spatial(c), op.PNormKeepdim, true), c.X(0)))
 }
 
 // lpPool is the p-norm of each window; the padding counts as 0. The row has no absolute values, and its mean the limits of averagePool.
+// In other windows it is the p-th root of the sum of p-th powers.
 func lpPool(c *build.Call) []*build.Value {
 	x, w, out, plain := pool(c)
 	for i, n := range w.behind {
 		plain = plain && n <= w.before[i]
 	}
+	p := float64(c.Int("p", 2))
 	if plain {
-		at := build.With(op.LpPoolNormType, float64(c.Int("p", 2)), op.LpPoolKernelSize, w.kernel, op.LpPoolStride, w.stride, op.LpPoolPadding, w.paddings())
+		at := build.With(op.LpPoolNormType, p, op.LpPoolKernelSize, w.kernel, op.LpPoolStride, w.stride, op.LpPoolPadding, w.paddings())
 		return build.One(c.Do(op.IDLpPool, at, c.Unary(op.IDAbs, x)))
 	}
-	return build.One(lp(c, x, func(x *build.Value) *build.Value {
+	summed := func(x *build.Value) *build.Value {
 		return pooled(c, op.IDWindowPool, x, w, out, op.WindowPoolMode, "sum")
-	}))
+	}
+	switch p {
+	case 1:
+		return build.One(summed(c.Unary(op.IDAbs, x)))
+	case 2:
+		return build.One(c.Unary(op.IDSqrt, summed(c.Unary(op.IDSquare, x))))
+	}
+	powers := c.Binary(op.IDPow, c.Unary(op.IDAbs, x), build.Num(p))
+	return build.One(c.Binary(op.IDPow, summed(powers), build.Num(1/p)))
 }
 
 // maxUnpool puts elements where a MaxPool found them, in the least image that has such windows. If a larger one is asked

@@ -21,34 +21,44 @@ import (
 var quantized = []entry{
 	{"QuantizeLinear", 10, 0, quantizeLinear},
 	{"DequantizeLinear", 10, 0, dequantizeLinear},
-	{"DynamicQuantizeLinear", 11, op.IDDynamicQuantizeLinear, func(c *build.Call) []*build.Value { return c.All(c.Row, nil, c.X(0)) }},
+	{"DynamicQuantizeLinear", 11, op.IDDynamicQuantizeLinear, direct},
 	// MatMulInteger: A, B, zero points; int32.
 	{"MatMulInteger", 10, 0, func(c *build.Call) []*build.Value {
-		return build.One(integerProduct(c, c.X(0), c.X(1), zeroPoint(c, 2), zeroPoint(c, 3)))
+		return build.One(integerProduct(c, unscaled(c, 0, 2), unscaled(c, 1, 3)))
 	}},
 	// ConvInteger: X, W, zero points; int32.
 	{"ConvInteger", 10, 0, func(c *build.Call) []*build.Value {
-		return build.One(c.Cast(integerConv(c, c.X(0), c.X(1), zeroPoint(c, 2), zeroPoint(c, 3)), dtype.Int32))
+		return build.One(c.Cast(integerConv(c, unscaled(c, 0, 2), unscaled(c, 1, 3)), dtype.Int32))
 	}},
-	{"QLinearMatMul", 10, 0, qlinearMatMul},
-	{"QLinearConv", 10, 0, qlinearConv},
+	{"QLinearMatMul", 10, 0, qlinearMatMul}, // a, scale, zero, b, scale, zero, and scale and zero of the result
+	{"QLinearConv", 10, 0, qlinearConv},     // x, scale, zero, w, scale, zero, scale and zero of the result, and a bias in int32
 	{"com.microsoft:QuantizeLinear", 1, 0, quantizeLinear},
 	{"com.microsoft:DequantizeLinear", 1, 0, dequantizeLinear},
-	// QLinearAdd: two quantized tensors, as QLinearMul.
-	{"com.microsoft:QLinearAdd", 1, 0, func(c *build.Call) []*build.Value { return build.One(qlinearPair(c, (*build.Call).Add)) }},
-	{"com.microsoft:QLinearMul", 1, 0, func(c *build.Call) []*build.Value { return build.One(qlinearPair(c, (*build.Call).Mul)) }},
+	{"com.microsoft:QLinearAdd", 1, op.IDAdd, qlinearPair}, // two quantized tensors, as QLinearMul
+	{"com.microsoft:QLinearMul", 1, op.IDMultiply, qlinearPair},
 	// DynamicQuantizeMatMul: A, B, scale, zero point, bias.
-	{"com.microsoft:DynamicQuantizeMatMul", 1, 0, dynamicQuantizeMatMul},
+	{"com.microsoft:DynamicQuantizeMatMul", 1, 0, func(c *build.Call) []*build.Value {
+		return build.One(biased(c, dynamicProduct(c, c.X(0), quanta(c, 1, 2, 3)), 4))
+	}},
 	// MatMulIntegerToFloat: A, B, scales, zero points, bias.
-	{"com.microsoft:MatMulIntegerToFloat", 1, 0, matMulIntegerToFloat},
+	{"com.microsoft:MatMulIntegerToFloat", 1, 0, func(c *build.Call) []*build.Value {
+		return build.One(biased(c, scaledProductOf(c, quanta(c, 0, 2, 4), quanta(c, 1, 3, 5)), 6))
+	}},
+}
+
+// quanta are operands: integers, their scale, and their zero point, which may be left out.
+func quanta(c *build.Call, ints, scale, zero int) *build.Quanta {
+	return &build.Quanta{Ints: c.X(ints), Scale: c.X(scale), Zero: c.Optional(zero)}
+}
+
+// unscaled are quanta without a scale.
+func unscaled(c *build.Call, ints, zero int) *build.Quanta {
+	return &build.Quanta{Ints: c.X(ints), Zero: c.Optional(zero)}
 }
 
 // quantAxis is the axis that scales count along.
 func quantAxis(c *build.Call, rank int) int {
-	if rank == 0 {
-		return 0
-	}
-	if axis := c.Int("axis", 1); int(axis) < rank {
+	if axis := c.Int("axis", 1); rank > 0 && int(axis) < rank {
 		return c.Axis(axis, rank)
 	}
 	return 0
@@ -65,9 +75,6 @@ func quantize(c *build.Call, x, scale, zero *build.Value, d dtype.DType) *build.
 
 // quantum is row quantize_linear between two integers; without a dtype they are floats.
 func quantum(c *build.Call, x, scale, zero *build.Value, low, high int64, more ...any) *build.Value {
-	if zero == nil {
-		zero = build.Absent()
-	}
 	at := build.With(append(more, op.QuantizeLinearLow, float64(low), op.QuantizeLinearHigh, float64(high))...)
 	return c.Do(op.IDQuantizeLinear, at, x, scale, zero)
 }
@@ -76,7 +83,7 @@ func quantum(c *build.Call, x, scale, zero *build.Value, low, high int64, more .
 // of 0 there, which leaves the sign of a zero alone.
 func quantizeTo(c *build.Call, x, scale, zero *build.Value, elem file.ElemType) *build.Value {
 	c.Quantizes(elem)
-	if zero != nil {
+	if !zero.IsAbsent() {
 		zero = c.Decoded(zero.As(elem), dtype.Float32)
 	}
 	if build.FormatOf(elem) == nil {
@@ -87,7 +94,7 @@ func quantizeTo(c *build.Call, x, scale, zero *build.Value, elem file.ElemType) 
 		return encoded(c, quantum(c, x, scale, zero, int64(low), int64(high)), elem.Carrier(), elem)
 	}
 	y := c.Div(x, scale)
-	if zero != nil {
+	if !zero.IsAbsent() {
 		y = c.Where(c.Binary(op.IDEqual, zero, build.Num(0)), y, c.Add(y, c.Cast(zero, y.DType)))
 	}
 	return encoded(c, y, elem.Carrier(), elem)
@@ -104,7 +111,7 @@ func quantizeLinear(c *build.Call) []*build.Value {
 	if c.Int("output_dtype", 0) != 0 {
 		d = c.Carrier(file.ElemType(c.Int("output_dtype", 0)))
 	}
-	var zero *build.Value
+	zero := build.Absent()
 	if c.Has(2) {
 		d, elem, zero = c.X(2).DType, c.X(2).Elem, c.SpreadParam(c.X(2), x.Dims(), axis, block)
 	}
@@ -129,7 +136,7 @@ func dequantizeLinear(c *build.Call) []*build.Value {
 	if c.Int("output_dtype", 0) == 0 {
 		d = scale.DType
 	}
-	zero := zeroPoint(c, 2)
+	zero := c.Optional(2)
 	if d == dtype.Float32 && block == 0 {
 		if q := c.QuantaOf(x, scale, zero, axis); q != nil {
 			return build.One(q.Value())
@@ -138,25 +145,13 @@ func dequantizeLinear(c *build.Call) []*build.Value {
 	return build.One(c.Cast(c.Dequantized(x, scale, zero, axis, block), d))
 }
 
-// zeroPoint is operand i; nil where it is left out.
-func zeroPoint(c *build.Call, i int) *build.Value {
-	if !c.Has(i) {
-		return nil
-	}
-	return c.X(i)
-}
-
-// shifted is integers less their zero point, which may be nil, as int32. Zero points of the left operand are for rows.
-func shifted(c *build.Call, x, zero *build.Value, left bool) *build.Value {
+// shifted is integers less their zero point as int32.
+func shifted(c *build.Call, x, zero *build.Value) *build.Value {
 	x = c.Cast(x, dtype.Int32)
-	if zero == nil {
+	if zero.IsAbsent() {
 		return x
 	}
-	z := c.Cast(zero, dtype.Int32)
-	if left {
-		z = forRows(c, z)
-	}
-	return c.Sub(x, z)
+	return c.Sub(x, c.Cast(zero, dtype.Int32))
 }
 
 // forRows is a scale or a zero point for the rows of the left operand, where it is no single number.
@@ -169,13 +164,13 @@ func forRows(c *build.Call, p *build.Value) *build.Value {
 
 // isNought reports whether a zero point is left out or known to be 0.
 func isNought(zero *build.Value) bool {
-	return zero == nil || zero.Fixed && zero.Data != nil && !slices.ContainsFunc(zero.Data.Bytes, func(b byte) bool { return b != 0 })
+	return zero.IsAbsent() || zero.Fixed && zero.Data != nil && !slices.ContainsFunc(zero.Data.Bytes, func(b byte) bool { return b != 0 })
 }
 
 // oneZero is a zero point of all elements of x, as an operand of rows of integers; ok is false where it is none.
 func oneZero(c *build.Call, x, zero *build.Value) (z *build.Value, ok bool) {
-	if zero == nil {
-		return build.Absent(), true
+	if zero.IsAbsent() {
+		return zero, true
 	}
 	if zero.Shape.Numel() != 1 || zero.DType != x.DType {
 		return nil, false
@@ -183,14 +178,25 @@ func oneZero(c *build.Call, x, zero *build.Value) (z *build.Value, ok bool) {
 	return c.Reshape(zero), true
 }
 
-// integerProduct is the product of integers of 8 bits less their zero points, nil for 0, in int32. Zero points of the right
+// integerProduct is the product of integers of 8 bits less their zero points in int32. Zero points of the right
 // operand are for columns. They take from an element the sum of a row of the left operand, which is its product with ones.
-func integerProduct(c *build.Call, x, y, xZero, yZero *build.Value) *build.Value {
-	zero, ok := oneZero(c, x, xZero)
-	if !ok || !build.IsByte(x) || !build.IsByte(y) || x.Rank() < 2 || y.Rank() < 2 {
-		return c.Matmul(shifted(c, x, xZero, true), shifted(c, y, yZero, false))
+func integerProduct(c *build.Call, x, y *build.Quanta) *build.Value {
+	zero, ok := oneZero(c, x.Ints, x.Zero)
+	if !ok || !build.IsByte(x.Ints) || !build.IsByte(y.Ints) || x.Ints.Rank() < 2 || y.Ints.Rank() < 2 {
+		return c.Matmul(shifted(c, x.Ints, forRows(c, x.Zero)), shifted(c, y.Ints, y.Zero))
 	}
-	return bytesProduct(c, nil, x, y, zero, yZero)
+	return bytesProduct(c, nil, x.Ints, y.Ints, zero, y.Zero)
+}
+
+// scaledProductOf is integerProduct times both scales.
+func scaledProductOf(c *build.Call, x, y *build.Quanta) *build.Value {
+	return c.Mul(c.Cast(integerProduct(c, x, y), x.Scale.DType), c.Mul(x.Scale, y.Scale))
+}
+
+// dynamicProduct is a product of floats, which are quantized as DynamicQuantizeLinear does, with integers.
+func dynamicProduct(c *build.Call, x *build.Value, y *build.Quanta) *build.Value {
+	q := c.All(op.IDDynamicQuantizeLinear, nil, x)
+	return scaledProductOf(c, &build.Quanta{Ints: q[0], Scale: q[1], Zero: q[2]}, y)
 }
 
 // bytesProduct is integerProduct of matrices with the attributes of matmul, and one zero point of the left operand.
@@ -230,95 +236,70 @@ func bytesConv(c *build.Call, x, w, xZero, wZero *build.Value) *build.Value {
 		return nil
 	}
 	if plain {
-		return convolution(c, op.IDConvInteger, x, w, len(c.In), zero)
+		return convolution(c, op.IDConvInteger, x, w, zero)
 	}
 	ones := slices.Clone(dims)
 	ones[0] = 1
-	y := convolution(c, op.IDConvInteger, x, c.Concat(0, w, c.Full(w.DType, build.Integer(1), ones...)), len(c.In), zero)
+	y := convolution(c, op.IDConvInteger, x, c.Concat(0, w, c.Full(w.DType, build.Integer(1), ones...)), zero)
 	sums := c.Slice(y, 1, dims[0], dims[0]+1)
 	return c.Sub(c.Slice(y, 1, 0, dims[0]), c.Mul(sums, c.Cast(c.SpreadParam(wZero, y.Dims(), 1, 0), dtype.Int32)))
 }
 
 // integerConv is a convolution of integers less their zero points, as int32 or as floats that hold it exactly. The padding
 // is 0 after zero points were subtracted, which is what the zero point stands for.
-func integerConv(c *build.Call, x, w, xZero, wZero *build.Value) *build.Value {
-	if y := bytesConv(c, x, w, xZero, wZero); y != nil {
+func integerConv(c *build.Call, a, b *build.Quanta) *build.Value {
+	if y := bytesConv(c, a.Ints, b.Ints, a.Zero, b.Zero); y != nil {
 		return y
 	}
-	x, w = c.Cast(x, dtype.Float32), c.Cast(w, dtype.Float32)
-	d := dtype.Float32
+	x, w, d := c.Cast(a.Ints, dtype.Float32), c.Cast(b.Ints, dtype.Float32), dtype.Float32
 	if w.Rank() > 1 && build.Product(w.Dims()[1:]) > 1<<24/(256*256) {
 		d = dtype.Float64 // sums of more than 256 products of two 8-bit integers
 	}
-	if xZero != nil {
-		x = c.Sub(x, c.Cast(c.Reshape(xZero), dtype.Float32))
+	if !a.Zero.IsAbsent() {
+		x = c.Sub(x, c.Cast(c.Reshape(a.Zero), dtype.Float32))
 	}
-	if wZero != nil {
-		w = c.Sub(w, c.Cast(c.SpreadParam(wZero, w.Dims(), 0, 0), dtype.Float32))
+	if !b.Zero.IsAbsent() {
+		w = c.Sub(w, c.Cast(c.SpreadParam(b.Zero, w.Dims(), 0, 0), dtype.Float32))
 	}
-	return conv(c, c.Cast(x, d), c.Cast(w, d), len(c.In))
+	return convolution(c, op.IDConv, c.Cast(x, d), c.Cast(w, d))
 }
 
-// requantized is integers at the scale of a product, at another scale. The scale of the product is that of both
-// operands.
-func requantized(c *build.Call, y, scale, to, zero *build.Value) *build.Value {
-	d := zero.DType
-	y = c.Mul(c.Cast(y, dtype.Float32), float32Of(c, scale))
-	return quantize(c, y, float32Of(c, c.Reshape(to)), c.Reshape(zero), d)
+// requantized is integers at the scale of a product, which is that of both operands, at the scale and zero point of the result:
+// operands 6 and 7.
+func requantized(c *build.Call, y, scale *build.Value) []*build.Value {
+	y = c.Mul(c.Cast(y, dtype.Float32), c.Cast(scale, dtype.Float32))
+	return build.One(quantize(c, y, c.Cast(c.Reshape(c.X(6)), dtype.Float32), c.Reshape(c.X(7)), c.X(7).DType))
 }
 
-// qlinearMatMul has the operands a, scale, zero, b, scale, zero, and scale and zero of the result.
+// qlinearMatMul is a product of quantized matrices.
 func qlinearMatMul(c *build.Call) []*build.Value {
 	for _, i := range []int{6, 7} {
 		if c.X(i).Shape.Numel() != 1 {
 			c.Refuse("scales of the result for each row are not supported")
 		}
 	}
-	y := integerProduct(c, c.X(0), c.X(3), zeroPoint(c, 2), zeroPoint(c, 5))
-	scale := c.Mul(float32Of(c, forRows(c, c.X(1))), float32Of(c, c.X(4)))
+	y := integerProduct(c, quanta(c, 0, 1, 2), quanta(c, 3, 4, 5))
+	scale := c.Mul(c.Cast(forRows(c, c.X(1)), dtype.Float32), c.Cast(c.X(4), dtype.Float32))
 	if scale.Shape.Numel() == 1 {
 		scale = c.Reshape(scale)
 	}
-	return build.One(requantized(c, y, scale, c.X(6), c.X(7)))
+	return requantized(c, y, scale)
 }
 
-// qlinearConv has the operands x, scale, zero, w, scale, zero, scale and zero of the result, and a bias in int32.
+// qlinearConv is a convolution of quantized images.
 func qlinearConv(c *build.Call) []*build.Value {
-	y := integerConv(c, c.X(0), c.X(3), zeroPoint(c, 2), zeroPoint(c, 5))
+	y := integerConv(c, quanta(c, 0, 1, 2), quanta(c, 3, 4, 5))
 	if c.Has(8) {
 		y = c.Add(y, c.Cast(alongChannels(c, c.X(8), y.Rank()), y.DType))
 	}
-	scale := c.SpreadParam(c.Mul(c.Reshape(c.X(1)), c.X(4)), y.Dims(), 1, 0)
-	return build.One(requantized(c, y, scale, c.X(6), c.X(7)))
+	return requantized(c, y, c.SpreadParam(c.Mul(c.Reshape(c.X(1)), c.X(4)), y.Dims(), 1, 0))
 }
 
-// qlinearPair is an operator on two quantized tensors.
-func qlinearPair(c *build.Call, pair func(c *build.Call, x, y *build.Value) *build.Value) *build.Value {
-	y := pair(c, c.Dequantized(c.X(0), c.X(1), zeroPoint(c, 2), 0, 0), c.Dequantized(c.X(3), c.X(4), zeroPoint(c, 5), 0, 0))
-	d := c.X(0).DType
-	return quantize(c, y, c.Reshape(c.X(6)), zeroPoint(c, 7), d)
-}
-
-// dynamicQuantizeMatMul quantizes its first operand by itself: A, B, scale of B, zero point of B, bias.
-func dynamicQuantizeMatMul(c *build.Call) []*build.Value {
-	x := c.All(op.IDDynamicQuantizeLinear, nil, c.X(0))
-	p := integerProduct(c, x[0], c.X(1), x[2], zeroPoint(c, 3))
-	return build.One(rescaled(c, p, x[1], c.X(2), 4))
-}
-
-// rescaled is a product of integers times the scales of its operands, plus operand bias, if there is one.
-func rescaled(c *build.Call, p, xScale, yScale *build.Value, bias int) *build.Value {
-	y := c.Mul(c.Cast(p, xScale.DType), c.Mul(xScale, yScale))
-	if c.Has(bias) {
-		y = c.Add(y, c.X(bias))
-	}
-	return y
-}
-
-// matMulIntegerToFloat has the operands A, B, scales, zero points, bias.
-func matMulIntegerToFloat(c *build.Call) []*build.Value {
-	p := integerProduct(c, c.X(0), c.X(1), zeroPoint(c, 4), zeroPoint(c, 5))
-	return build.One(rescaled(c, p, c.X(2), c.X(3), 6))
+// qlinearPair is a row on two quantized tensors.
+func qlinearPair(c *build.Call) []*build.Value {
+	dequantized := func(q *build.Quanta) *build.Value { return c.Dequantized(q.Ints, q.Scale, q.Zero, 0, 0) }
+	y := c.Binary(c.Row, dequantized(quanta(c, 0, 1, 2)), dequantized(quanta(c, 3, 4, 5)))
+	return build.One(quantize(c, y, c.Reshape(c.X(6)), c.Optional(7), c.X(0).DType))
 }
 
 // mostTerms is how many products of two 8-bit integers less their zero points an int32 holds the sum of.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
@@ -17,10 +16,8 @@ import (
 
 var recurrent = []entry{
 	{"RNN", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "rnn", 1, 1) }},
-	// GRU: gates z, r, h.
-	{"GRU", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "gru", 3, 1) }},
-	// LSTM: gates i, o, f, c.
-	{"LSTM", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "lstm", 4, 2) }},
+	{"GRU", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "gru", 3, 1) }},   // gates z, r, h
+	{"LSTM", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "lstm", 4, 2) }}, // gates i, o, f, c
 	// DynamicQuantizeLSTM: LSTM with weights of 8 bits, [directions, input, 4 * hidden] and [directions, hidden, 4 * hidden];
 	// behind its operands are scale and zero point of each.
 	{"com.microsoft:DynamicQuantizeLSTM", 1, 0, func(c *build.Call) []*build.Value { return runRecurrent(c, "lstm", 4, 2) }},
@@ -31,13 +28,13 @@ type layer struct {
 	*build.Call
 	kind        string
 	hidden      int64
-	weight      weights      // of the state
-	early       *build.Value // the bias that is added before the first step, for all steps at once: [gates * hidden]; nil
-	bias        *build.Value // of the state, where each step adds it
-	peephole    *build.Value // [3 * hidden]
-	names       []string     // of activations
-	alpha, beta []float64    // of these
-	usual       bool         // the activations are those of the definition
+	weight      *build.Quanta // of the state
+	early       *build.Value  // the bias that is added before the first step, for all steps at once: [gates * hidden]; nil
+	bias        *build.Value  // of the state, where each step adds it
+	peephole    *build.Value  // [3 * hidden]
+	names       []string      // of activations
+	alpha, beta []float64     // of these
+	usual       bool          // the activations are those of the definition
 }
 
 // runRecurrent runs a network of gates and states, in one direction or two. Operands: X, W, R, B, lengths of the
@@ -50,8 +47,9 @@ func runRecurrent(c *build.Call, kind string, gates, states int) []*build.Value 
 	if x.Rank() != 3 {
 		c.Wrong("the operand has %d dimensions; want 3", x.Rank())
 	}
+	axis, place := 1, 0 // of the directions, in all states and in single ones
 	if batchFirst {
-		x = c.Swap(x, 0, 1)
+		x, axis, place = c.Swap(x, 0, 1), 2, 1
 	}
 	steps, batch := x.Dims()[0], x.Dims()[1]
 	if steps > longestLoop {
@@ -67,38 +65,30 @@ func runRecurrent(c *build.Call, kind string, gates, states int) []*build.Value 
 		l := layerOf(c, kind, d, gates)
 		var start []*build.Value
 		for s := range states {
-			start = append(start, initial(c, 5+s, d, batch, l.hidden, batchFirst, x.DType))
+			start = append(start, initial(c, 5+s, place, d, batch, l.hidden))
 		}
-		in := weightsOf(c, 1, d).of(c, x)
+		in := weighted(c, x, weightsOf(c, 1, d))
 		if c.Has(3) {
 			in = c.Add(in, l.early)
 		}
 		all[d], start = l.sequence(in, start, d == 1 || direction == "reverse")
+		if batchFirst {
+			all[d] = c.Swap(all[d], 0, 1)
+		}
 		for s := range states {
 			last[s] = append(last[s], start[s])
 		}
 	}
-	axis := int64(1)
-	if batchFirst {
-		axis = 2
-		for d := range all {
-			all[d] = c.Swap(all[d], 0, 1)
-		}
-	}
 	out := []*build.Value{c.Do(op.IDStack, build.With(op.StackAxis, axis), all...)}
 	for _, list := range last {
-		at := build.Integer(0)
-		if batchFirst {
-			at = build.Integer(1)
-		}
-		out = append(out, c.Do(op.IDStack, build.With(op.StackAxis, at), list...))
+		out = append(out, c.Do(op.IDStack, build.With(op.StackAxis, place), list...))
 	}
 	return out
 }
 
 // plain reports whether the rows lstm and gru have what the layer is.
 func (l *layer) plain() bool {
-	return l.kind != "rnn" && l.usual && !l.Has(4) && l.Float("clip", 0) <= 0 && !l.Yes("input_forget", 0) && l.peephole.Number != nil && l.weight.scale == nil
+	return l.kind != "rnn" && l.usual && !l.Has(4) && l.Float("clip", 0) <= 0 && !l.Yes("input_forget", 0) && l.peephole.Number != nil && l.weight.Scale.IsAbsent()
 }
 
 // callsOfStep is about how many calls and operands a step is where the device has no kernel of the rows.
@@ -112,25 +102,19 @@ func (l *layer) sequence(x *build.Value, start []*build.Value, back bool) (all *
 	linear := l.Yes("linear_before_reset", 0)
 	switch {
 	case end < 0 || !l.plain():
-		absent := build.Absent()
-		in := []*build.Value{x, l.weight.matrix, start[0], absent, l.bias, l.peephole, l.Optional(4), absent, absent}
+		cell := build.Absent()
 		if len(start) > 1 {
-			in[3] = start[1]
+			cell = start[1]
 		}
-		if l.weight.scale != nil {
-			in[7], in[8] = l.weight.scale, l.weight.zero
-			if isNought(in[8]) {
-				in[8] = absent
-			}
-		}
+		in := []*build.Value{x, l.weight.Ints, start[0], cell, l.bias, l.peephole, l.Optional(4), l.weight.Scale, l.weight.Zero}
 		out := l.All(op.IDRecurrent, build.With(op.RecurrentKind, l.kind, op.RecurrentActivations, strings.Join(l.names, ","), op.RecurrentAlpha, l.alpha, op.RecurrentBeta, l.beta,
 			op.RecurrentClip, l.Float("clip", 0), op.RecurrentLinear, linear, op.RecurrentCoupled, l.Yes("input_forget", 0), op.RecurrentReverse, back), in...)
 		return out[0], out[1:]
 	case l.kind == "lstm":
-		out := l.All(op.IDLstm, build.With(op.LstmReverse, back), x, l.weight.matrix, start[0], start[1])
+		out := l.All(op.IDLstm, build.With(op.LstmReverse, back), x, l.weight.Ints, start[0], start[1])
 		all, last = out[0], out[1:]
 	default:
-		all = l.Do(op.IDGru, build.With(op.GruReverse, back, op.GruLinear, linear), x, l.weight.matrix, start[0], l.bias)
+		all = l.Do(op.IDGru, build.With(op.GruReverse, back, op.GruLinear, linear), x, l.weight.Ints, start[0], l.bias)
 	}
 	if back {
 		end = 0
@@ -138,45 +122,35 @@ func (l *layer) sequence(x *build.Value, start []*build.Value, back bool) (all *
 	return all, append([]*build.Value{l.Pick(all, 0, end)}, last...)
 }
 
-// initial is a state before the first step: an operand, or zeros.
-func initial(c *build.Call, i, direction int, batch, hidden int64, batchFirst bool, d dtype.DType) *build.Value {
+// initial is a state before the first step: an operand, whose directions have an axis, or zeros.
+func initial(c *build.Call, i, axis, direction int, batch, hidden int64) *build.Value {
 	if !c.Has(i) {
-		return c.Full(d, build.Integer(0), batch, hidden)
-	}
-	axis := 0
-	if batchFirst {
-		axis = 1
+		return c.Full(c.X(0).DType, build.Integer(0), batch, hidden)
 	}
 	return c.Pick(c.X(i), axis, int64(direction))
 }
 
-// weights are those of one direction, [rows, gates * hidden].
-type weights struct {
-	matrix *build.Value
-	scale  *build.Value // of integers less zero; nil: they are floats
-	zero   *build.Value
-}
-
-// weightsOf are operand i, for a direction. Those of floats are transposed in the file; those of integers are not, and
-// have their scales and zero points in the operands behind those of LSTM.
-func weightsOf(c *build.Call, i, d int) weights {
+// weightsOf are operand i, for a direction: [rows, gates * hidden]. Those of floats, which have no scale, are transposed in the file;
+// those of integers are not, and have their scales and zero points in the operands behind those of LSTM.
+func weightsOf(c *build.Call, i, d int) *build.Quanta {
 	w := c.Pick(c.X(i), 0, int64(d))
 	if !strings.HasPrefix(c.Node.Op, "DynamicQuantize") {
-		return weights{matrix: c.Swap(w, 0, 1)}
+		return &build.Quanta{Ints: c.Swap(w, 0, 1), Scale: build.Absent(), Zero: build.Absent()}
 	}
-	scale, zero := c.X(6+2*i), c.X(7+2*i)
-	return weights{w, c.Pick(scale, 0, int64(d)), c.Pick(zero, 0, int64(d))}
+	scale, zero := c.Pick(c.X(6+2*i), 0, int64(d)), c.Pick(c.X(7+2*i), 0, int64(d))
+	if isNought(zero) {
+		zero = build.Absent()
+	}
+	return &build.Quanta{Ints: w, Scale: scale, Zero: zero}
 }
 
-// of is the product of x with the weights. With those of integers, x is quantized as DynamicQuantizeLinear does; x
+// weighted is the product of x with weights. With those of integers, x is quantized as DynamicQuantizeLinear does; x
 // that is 0 everywhere gets the scale 1.
-func (w weights) of(c *build.Call, x *build.Value) *build.Value {
-	if w.scale == nil {
-		return c.Matmul(x, w.matrix)
+func weighted(c *build.Call, x *build.Value, w *build.Quanta) *build.Value {
+	if w.Scale.IsAbsent() {
+		return c.Matmul(x, w.Ints)
 	}
-	q := c.All(op.IDDynamicQuantizeLinear, nil, x)
-	p := integerProduct(c, q[0], w.matrix, q[2], w.zero)
-	return c.Mul(c.Cast(p, x.DType), c.Mul(q[1], w.scale))
+	return dynamicProduct(c, x, w)
 }
 
 // Biases of input and state are terms of one sum, so that both can be added before the first step. The exception is a GRU with
@@ -190,10 +164,10 @@ func layerOf(c *build.Call, kind string, d, gates int) *layer {
 		c.Wrong("the weights have shapes %s and %s; want [directions, gates * hidden, ...]", &c.X(1).Shape, &r.Shape)
 	}
 	l := &layer{Call: c, kind: kind, weight: weightsOf(c, 2, d), bias: build.Absent(), peephole: build.Absent()}
-	l.hidden = l.weight.matrix.Dims()[0]
+	l.hidden = l.weight.Ints.Dims()[0]
 	n := int64(gates) * l.hidden
-	if of := weightsOf(c, 1, d).matrix.Dims()[1]; of != n || l.weight.matrix.Dims()[1] != n {
-		c.Wrong("the weights of input and state are for %d and %d gates of %d; want %d", of, l.weight.matrix.Dims()[1], l.hidden, n)
+	if of := weightsOf(c, 1, d).Ints.Dims()[1]; of != n || l.weight.Ints.Dims()[1] != n {
+		c.Wrong("the weights of input and state are for %d and %d gates of %d; want %d", of, l.weight.Ints.Dims()[1], l.hidden, n)
 	}
 	if c.Has(3) {
 		b := c.Pick(c.X(3), 0, int64(d))
@@ -231,11 +205,7 @@ func layerOf(c *build.Call, kind string, d, gates int) *layer {
 
 // parameters are n of a list for all activations, from one on. Those of activations that have none are skipped in the lists, as ONNX
 // says.
-func parameters(c *build.Call, name string, from, n int) (list []float64) {
-	if a := c.Attr(name); a != nil {
-		for i := from; i < min(from+n, len(a.Floats)); i++ {
-			list = append(list, float64(a.Floats[i]))
-		}
-	}
-	return list
+func parameters(c *build.Call, name string, from, n int) []float64 {
+	list := c.Floats(name)
+	return list[min(from, len(list)):min(from+n, len(list))]
 }

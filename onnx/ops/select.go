@@ -19,29 +19,22 @@ import (
 
 var selections = []entry{
 	{"Gather", 1, 0, gather},
-	// GatherElements: data, indices of the same rank.
-	{"GatherElements", 11, 0, gatherElements},
-	// GatherND: data, indices whose last axis are coordinates.
-	{"GatherND", 11, 0, gatherND},
-	{"Scatter", 9, 0, scatterElements},
-	{"ScatterElements", 11, 0, scatterElements},
-	{"ScatterND", 11, 0, scatterND},
-	// TensorScatter: cache, updates, positions.
-	{"TensorScatter", 24, 0, tensorScatter},
-	// OneHot: indices, depth, values.
-	{"OneHot", 9, 0, oneHot},
+	{"GatherElements", 11, 0, gatherElements}, // data, indices of the same rank
+	{"GatherND", 11, op.IDGatherNd, renamed{{op.GatherNdBatchDims, "batch_dims", 0}}.call}, // data, indices whose last axis are coordinates
+	{"Scatter", 9, op.IDPutAlongAxis, scatterElements},
+	{"ScatterElements", 11, op.IDPutAlongAxis, scatterElements},
+	{"ScatterND", 11, op.IDScatterNd, scatterND},
+	{"TensorScatter", 24, 0, tensorScatter}, // cache, updates, positions
+	{"OneHot", 9, 0, oneHot},                // indices, depth, values
 	{"Trilu", 14, 0, trilu},
 	{"Compress", 9, 0, compress},
-	// NonZero: int64 [rank, count].
-	{"NonZero", 9, 0, nonZero},
+	{"NonZero", 9, 0, nonZero}, // int64 [rank, count]
 }
 
 // gather reads slices along an axis; the axes of the indices take its place. The rank of the result is that of both
 // less one.
 func gather(c *build.Call) []*build.Value {
-	x, index := c.X(0), c.X(1)
-	axis := c.Axis(c.Int("axis", 0), x.Rank())
-	return build.One(gathered(c, x, index, axis))
+	return build.One(gathered(c, c.X(0), c.X(1), c.Axis(c.Int("axis", 0), c.X(0).Rank())))
 }
 
 // gathered is gather. The row takes indices of one axis.
@@ -76,31 +69,19 @@ func fromStart(c *build.Call, index *build.Value, n int64) *build.Value {
 	return c.Where(c.Binary(op.IDLessThan, index, build.Whole(0)), build.Whole(n), index)
 }
 
-// grid are index tensors for all axes of a tensor of these dimensions: each element's own place, but on one axis.
-// With it an operator along one axis becomes one that reads or writes through all axes.
-func grid(c *build.Call, dims []int64, axis int, index *build.Value) []*build.Value {
-	list := make([]*build.Value, len(dims))
-	for i, n := range dims {
-		if list[i] = index; i != axis {
-			list[i] = c.Steps(n, i, len(dims))
-		}
-	}
-	return list
-}
-
-// gatherElements reads x at its own place for each index, but for one axis, where the index counts.
-func gatherElements(c *build.Call) []*build.Value {
+// alongAxis is attribute axis, of operands of one rank.
+func alongAxis(c *build.Call) int {
 	x, index := c.X(0), c.X(1)
 	axis := c.Axis(c.Int("axis", 0), x.Rank())
 	if index.Rank() != x.Rank() {
 		c.Wrong("the operands have %d and %d dimensions; want as many", x.Rank(), index.Rank())
 	}
-	return build.One(c.Do(op.IDTakeAlongAxis, build.With(op.TakeAlongAxisAxis, axis), x, index))
+	return axis
 }
 
-// gatherND reads slices at places whose coordinates are the last axis of the indices, within each of the batches.
-func gatherND(c *build.Call) []*build.Value {
-	return build.One(c.Do(op.IDGatherNd, build.With(op.GatherNdBatchDims, c.Int("batch_dims", 0)), c.X(0), c.X(1)))
+// gatherElements reads x at its own place for each index, but for one axis, where the index counts.
+func gatherElements(c *build.Call) []*build.Value {
+	return build.One(c.Do(op.IDTakeAlongAxis, build.With(op.TakeAlongAxisAxis, alongAxis(c)), c.X(0), c.X(1)))
 }
 
 // reduction is how updates join what is there; of updates for one place the last wins, or all are joined.
@@ -114,26 +95,20 @@ func reduction(c *build.Call) string {
 
 // scatterElements writes updates to the places that gatherElements would read.
 func scatterElements(c *build.Call) []*build.Value {
-	x, index, updates := c.X(0), c.X(1), c.X(2)
-	axis := c.Axis(c.Int("axis", 0), x.Rank())
-	if index.Rank() != x.Rank() {
-		c.Wrong("the operands have %d and %d dimensions; want as many", x.Rank(), index.Rank())
-	}
-	at := build.With(op.PutAlongAxisAxis, axis, op.PutAlongAxisReduce, reduction(c))
-	if updates.Shape.Numel() == 0 {
-		return build.One(x)
-	}
-	return build.One(c.Do(op.IDPutAlongAxis, at, x, index, updates))
+	return written(c, build.With(op.PutAlongAxisAxis, alongAxis(c), op.PutAlongAxisReduce, reduction(c)))
 }
 
-// scatterND writes slices to the places that gatherND would read.
+// scatterND writes slices to the places that GatherND would read.
 func scatterND(c *build.Call) []*build.Value {
-	x, index, updates := c.X(0), c.X(1), c.X(2)
-	at := build.With(op.ScatterNdReduce, reduction(c))
-	if updates.Shape.Numel() == 0 {
-		return build.One(x)
+	return written(c, build.With(op.ScatterNdReduce, reduction(c)))
+}
+
+// written is x with updates that the row writes; without elements of these it is x.
+func written(c *build.Call, at op.Attrs) []*build.Value {
+	if c.X(2).Shape.Numel() == 0 {
+		return build.One(c.X(0))
 	}
-	return build.One(c.Do(op.IDScatterNd, at, x, index, updates))
+	return build.One(c.Do(c.Row, at, c.X(0), c.X(1), c.X(2)))
 }
 
 // tensorScatter writes updates into a cache, for each batch from its own position on, which is not negative.
@@ -154,7 +129,15 @@ func tensorScatter(c *build.Call) []*build.Value {
 	if first != nil {
 		at = c.Where(c.Binary(op.IDLessThan, first, build.Whole(0)), build.Whole(n), at)
 	}
-	return build.One(c.Do(op.IDIndexPut, nil, append([]*build.Value{x, updates}, grid(c, updates.Dims(), axis, at)...)...))
+	in := []*build.Value{x, updates} // and an index for each axis: the own place, but along one axis
+	for i, n := range updates.Dims() {
+		if i == axis {
+			in = append(in, at)
+			continue
+		}
+		in = append(in, c.Steps(n, i, x.Rank()))
+	}
+	return build.One(c.Do(op.IDIndexPut, nil, in...))
 }
 
 // oneHot is values[1] where the index is and values[0] elsewhere, along a new axis. Operands: indices, depth, and
@@ -173,19 +156,14 @@ func oneHot(c *build.Call) []*build.Value {
 
 // trilu keeps a triangle of matrices. What is beyond the triangle is 0, be it NaN or infinite before.
 func trilu(c *build.Call) []*build.Value {
-	x, k := c.X(0), int64(0)
-	if c.Has(1) {
-		k = int64(c.Number(1, "k"))
+	x, row := c.X(0), op.IDTril
+	if x.Rank() < 2 {
+		c.Wrong("the operand has %d dimensions; want 2 or more", x.Rank())
 	}
-	n := x.Rank()
-	if n < 2 {
-		c.Wrong("the operand has %d dimensions; want 2 or more", n)
-	}
-	row := op.IDTril
 	if c.Yes("upper", 1) {
 		row = op.IDTriu
 	}
-	return build.One(c.Do(row, build.With(op.TrilDiagonal, k), x))
+	return build.One(c.Do(row, build.With(op.TrilDiagonal, int64(c.NumberOr(1, "k", 0))), x))
 }
 
 func zero(c *build.Call, d dtype.DType) *build.Value {

@@ -8,68 +8,43 @@ import (
 	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
-// Signals. Windows and matrices are computed here in double precision and are constants of the graph.
+// Signals. Windows and matrices are computed in double precision and are constants of the graph.
 
 // longestSignal is the largest number of elements of a window or a transform.
 const longestSignal = 1 << 24
 
 var signals = []entry{
-	{"HannWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 0.5, 0.5, 0)) }},
-	{"HammingWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 25.0/46, 21.0/46, 0)) }},
-	{"BlackmanWindow", 17, 0, func(c *build.Call) []*build.Value {
-		return build.One(window(c, 0.42, 0.5, 0.08))
-	}},
-	// DFT: signal, length, axis.
-	{"DFT", 17, 0, dftAttribute},
-	{"DFT", 20, 0, dftOperand},
-	// STFT: signal, step, window, length.
-	{"STFT", 17, 0, stft},
-	// MelWeightMatrix: bins, length, rate, lower and upper edge.
-	{"MelWeightMatrix", 17, 0, melWeights},
+	{"HannWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 0.5, 0.5)) }},
+	{"HammingWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 25.0/46, 21.0/46)) }},
+	{"BlackmanWindow", 17, 0, func(c *build.Call) []*build.Value { return build.One(window(c, 0.42, 0.5, 0.08)) }},
+	{"DFT", 17, 0, dft},                    // signal, length, axis; an attribute before opset 20
+	{"STFT", 17, 0, stft},                  // signal, step, window, length
+	{"MelWeightMatrix", 17, 0, melWeights}, // bins, length, rate, lower and upper edge
 }
 
-// window is a sum of cosines, over a period or up to the same element again. The numbers are those of attribute
-// output_datatype.
-func window(c *build.Call, a, b, d float64) *build.Value {
+// window is the row. The numbers are those of attribute output_datatype.
+func window(c *build.Call, coefficients ...float64) *build.Value {
 	n := int64(c.Number(0, "the size"))
-	if n < 0 || n > longestSignal {
+	if n > longestSignal {
 		c.Wrong("the size is %d", n)
 	}
-	span := float64(n)
-	if !c.Yes("periodic", 1) {
-		span--
-	}
-	c.Room(n)
-	list := make([]float64, n)
-	for i := range list {
-		turn := 2 * math.Pi * float64(i) / span
-		list[i] = a - b*math.Cos(turn) + d*math.Cos(2*turn)
-	}
-	return c.Reals(c.Elem("output_datatype", dtype.Float32), []int64{n}, list)
+	c.Room(max(n, 0))
+	return c.Do(op.IDGeneralCosine, build.With(op.GeneralCosineSize, n, op.GeneralCosineCoefficients, coefficients,
+		op.GeneralCosinePeriodic, c.Yes("periodic", 1), op.GeneralCosineDtype, c.Elem("output_datatype", dtype.Float32)))
 }
 
-// dftAttribute is DFT before opset 20: the axis is an attribute.
-func dftAttribute(c *build.Call) []*build.Value { return build.One(dft(c, c.Int("axis", 1))) }
-
-// dftOperand has the axis as the third operand; it is the one before the last by default.
-func dftOperand(c *build.Call) []*build.Value {
-	axis := int64(-2)
-	if c.Has(2) {
-		axis = int64(c.Number(2, "the axis"))
+// dft is the row. A signal that is shorter than dft_length ends with zeros, and a longer one is cut. The axis is the one before the
+// last by default, and before opset 20 axis 1.
+func dft(c *build.Call) []*build.Value {
+	x, length, axis := c.X(0), int64(c.NumberOr(1, "dft_length", 0)), int64(c.NumberOr(2, "the axis", -2))
+	if c.Opset < 20 {
+		axis = c.Int("axis", 1)
 	}
-	return build.One(dft(c, axis))
-}
-
-// dft is the row. A signal that is shorter than dft_length ends with zeros, and a longer one is cut.
-func dft(c *build.Call, axis int64) *build.Value {
-	x, length := c.X(0), int64(0)
 	if x.Rank() < 2 {
 		c.Wrong("the operand has %d dimensions; want 2 or more", x.Rank())
 	}
-	if c.Has(1) {
-		if length = int64(c.Number(1, "dft_length")); length < 1 {
-			c.Wrong("dft_length is %d; want 1 or more", length)
-		}
+	if c.Has(1) && length < 1 {
+		c.Wrong("dft_length is %d; want 1 or more", length)
 	}
 	n := max(length, x.Dims()[c.Axis(axis, x.Rank())])
 	if n > longestSignal {
@@ -77,7 +52,7 @@ func dft(c *build.Call, axis int64) *build.Value {
 	}
 	c.Room(4, n, n)
 	at := build.With(op.DftLength, length, op.DftAxis, axis, op.DftInverse, c.Yes("inverse", 0), op.DftOnesided, c.Yes("onesided", 0))
-	return c.Do(op.IDDft, at, x)
+	return build.One(c.Do(op.IDDft, at, x))
 }
 
 // stft is the row. Operands: signal, frame_step, window, frame_length. Result: [batch, frames, bins, 2].

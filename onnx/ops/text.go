@@ -16,10 +16,8 @@ import (
 // places at once. The memory for that is a bool for each sequence at each place.
 
 var texts = []entry{
-	// Unique: x. Results: the elements or slices, where each is first, which of them each element is, how often each occurs.
-	{"Unique", 11, 0, unique},
-	// TfIdfVectorizer: words as integers or strings, [words] or [texts, words].
-	{"TfIdfVectorizer", 9, 0, termCounts},
+	{"Unique", 11, 0, unique},             // x. Results: the elements or slices, where each is first, which of them each element is, how often each occurs.
+	{"TfIdfVectorizer", 9, 0, termCounts}, // words as integers or strings, [words] or [texts, words]
 }
 
 // unique sorts the elements, or the slices of an axis, and counts where one differs from that before it. What follows from
@@ -147,15 +145,11 @@ func termCounts(c *build.Call) []*build.Value {
 		if mode == "IDF" {
 			total = c.Cast(c.Binary(op.IDGreaterThan, total, build.Num(0)), dtype.Float32)
 		}
-		if a := c.Attr("weights"); a != nil {
-			if int64(len(a.Floats)) != width {
-				c.Wrong("there are %d weights; want %d", len(a.Floats), width)
+		if weights := c.Floats("weights"); weights != nil {
+			if int64(len(weights)) != width {
+				c.Wrong("there are %d weights; want %d", len(weights), width)
 			}
-			list := make([]float64, width)
-			for i, f := range a.Floats {
-				list[i] = float64(f)
-			}
-			total = c.Mul(total, c.Reals(dtype.Float32, []int64{width}, list))
+			total = c.Mul(total, c.Reals(dtype.Float32, []int64{width}, weights))
 		}
 	}
 	return build.One(c.Reshape(total, append(slices.Clone(dims[:len(dims)-1]), width)...))

@@ -1,17 +1,27 @@
 package ops
 
 import (
+	"math"
+
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/onnx/build"
 )
 
-// Steps of optimizers, and operators as they are during training. Gradients are given to them: nothing here makes any.
+// Losses, steps of optimizers, and operators as they are during training. Gradients are given to them: nothing here makes any. Losses,
+// over the classes of axis 1, are here because exporters of trained models leave them in, and because the tests of ONNX have them.
 //
 // A step is a row, which reads the tensors of one weight and returns those that the next step reads. Rates and counts are
 // tensors, which may change from run to run without another compilation.
 
-var optimizers = []entry{
+var trainings = []entry{
+	// NegativeLogLikelihoodLoss: logarithms, targets, weights.
+	{"NegativeLogLikelihoodLoss", 12, 0, func(c *build.Call) []*build.Value { return build.One(likelihood(c, c.X(0))) }},
+	// SoftmaxCrossEntropyLoss: scores, targets, weights; and the logarithms.
+	{"SoftmaxCrossEntropyLoss", 12, 0, func(c *build.Call) []*build.Value {
+		logs := logSoftmax(c, c.X(0), 1)
+		return []*build.Value{likelihood(c, logs), logs}
+	}},
 	// Adagrad: rate, count, then all weights, gradients, and sums of squares.
 	{"ai.onnx.preview.training:Adagrad", 1, op.IDAdagradStep, func(c *build.Call) []*build.Value {
 		return optimized(c, 1, build.With(op.AdagradStepEpsilon, c.Float("epsilon", 1e-6), op.AdagradStepDecay, c.Float("norm_coefficient", 0),
@@ -31,6 +41,16 @@ var optimizers = []entry{
 		return optimized(c, 1, build.With(op.MomentumStepMomentum, c.Float("alpha", 0.9), op.MomentumStepGradientFactor, c.Float("beta", 1),
 			op.MomentumStepNesterov, mode == "nesterov", op.MomentumStepDecay, c.Float("norm_coefficient", 0)))
 	}},
+}
+
+// likelihood is the row nll_loss. Operands behind the first are the targets [N, d...] and the weights of the classes. Without
+// attribute ignore_index no target is ignored.
+func likelihood(c *build.Call, logs *build.Value) *build.Value {
+	if target := c.X(1); logs.Rank() < 2 || target.Rank() != logs.Rank()-1 {
+		c.Wrong("the operands have shapes %s and %s; want the second without the classes", &logs.Shape, &target.Shape)
+	}
+	return c.Do(op.IDNllLoss, build.With(op.NllLossIgnoreIndex, c.Int("ignore_index", math.MinInt64), op.NllLossReduction, c.Text("reduction", "mean")),
+		logs, c.X(1), c.Optional(2))
 }
 
 // optimized steps each of the weights by the row of the entry. The operands behind rate and count are lists of equal lengths:

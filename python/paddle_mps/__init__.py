@@ -23,8 +23,11 @@ from . import (
     incubate,
     jit,
     linalg,
+    metric,
     mps,
     nn,
+    optimizer,
+    regularizer,
     special,
     static,
     utils,
@@ -144,6 +147,7 @@ from ._indices._diagonals import *  # noqa: F403
 from ._indices._scatter import *  # noqa: F403
 from ._indices._sorting import *  # noqa: F403
 from ._install import install
+from ._layers._parameter import LazyGuard, ParamAttr, create_parameter
 from ._maths import (
     _complex_gradients,  # noqa: F401  # it registers itself
     _elementwise,
@@ -216,8 +220,10 @@ __all__ = [
     "DeviceError",
     "Event",
     "IntegerDivisionError",
+    "LazyGuard",
     "MPSPlace",
     "OutOfMemoryError",
+    "ParamAttr",
     "Place",
     "ShaderError",
     "Size",
@@ -255,6 +261,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "create_parameter",
     "cuda",
     "device",
     "device_guard",
@@ -315,6 +322,7 @@ __all__ = [
     "memory_allocated",
     "memory_reserved",
     "memory_stats",
+    "metric",
     "mps",
     "nan",
     "newaxis",
@@ -327,6 +335,7 @@ __all__ = [
     "ones",
     "ones_like",
     "onnx",
+    "optimizer",
     "permute",
     "pi",
     "pow",
@@ -340,6 +349,7 @@ __all__ = [
     "randn_like",
     "randperm",
     "rank",
+    "regularizer",
     "reset_max_memory_allocated",
     "reset_max_memory_reserved",
     "reset_peak_memory_stats",

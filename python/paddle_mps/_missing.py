@@ -58,8 +58,8 @@ KINDS = {
 
 _NUMPY = "until then compute it with NumPy from x.numpy() and pass the result to paddle.to_tensor"
 _GRADIENTS = "until then write a paddle.autograd.PyLayer, which saves what its gradient needs"
-_LAYERS = "until then keep the weights in tensors and call paddle.nn.functional"
-_TRAINING = "there is no training yet; until then train with PaddlePaddle, on a Mac with its CPU"
+_LOOP = "until then write the loop: loss.backward(), optimizer.step(), optimizer.clear_grad()"
+_SUMMARY = "until then print the layer, and add up parameter.size"
 _STATIC = "there is no static graph mode; operators run when they are called"
 _ONE_DEVICE = "a program uses the devices of one machine: place='mps:0' and Tensor.to"
 _ONE_PROCESS = "until then a program is one process; leave the calls out"
@@ -72,8 +72,13 @@ _DATA = "until then read batches with NumPy and paddle.to_tensor"
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "paddle": (
-        Rule(3, _LAYERS, "Model ParamAttr LazyGuard create_parameter flops summary"),
-        Rule(3, _TRAINING, "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype"),
+        Rule(3, _LOOP, "Model"),
+        Rule(3, _SUMMARY, "flops summary"),
+        Rule(
+            3,
+            "until then cast tensors with x.astype('float16')",
+            "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype",
+        ),
         Rule(3, _DATA, "batch"),
         Rule(3, _ONE_PROCESS, "DataParallel"),
         Rule(0, _STATIC, "IrGuard ir_guard check_shape"),
@@ -93,7 +98,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.Tensor": (
         Rule(-1, "set x.grad", "grad_"),
         Rule(2, "until then compose it from sort, cumsum and gather", "top_p_sampling"),
-        Rule(3, _LAYERS, "create_parameter create_tensor"),
+        Rule(-1, "use paddle.create_parameter, or those of a layer", "create_parameter create_tensor"),
         Rule(3, _NUMPY, "stft istft"),
         Rule(
             0,
@@ -110,7 +115,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(0, "memory is the CPU's and the GPU's at once, so nothing is to be pinned", "pin_memory"),
         Rule(1, _NUMPY),
     ),
-    "paddle.nn": (Rule(3, _LAYERS),),
+    "paddle.nn": (Rule(0, "there are no quantized layers; use float16 or bfloat16"),),
     "paddle.nn.functional": (
         Rule(
             0,
@@ -130,12 +135,12 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.special": (Rule(1, "the functions of paddle.special are also in paddle and paddle.nn.functional"),),
     "paddle.signal": (Rule(3, "until then use scipy.signal on x.numpy()"),),
     "paddle.autograd": (Rule(2, _GRADIENTS),),
-    "paddle.optimizer": (Rule(3, _TRAINING),),
+    "paddle.optimizer": (Rule(3, _LOOP),),
     "paddle.amp": (Rule(3, "until then cast tensors with x.astype('float16')"),),
-    "paddle.callbacks": (Rule(3, _TRAINING),),
-    "paddle.hapi": (Rule(3, _TRAINING),),
+    "paddle.callbacks": (Rule(3, _LOOP),),
+    "paddle.hapi": (Rule(3, _LOOP),),
     "paddle.metric": (Rule(3, "until then compute it with the operators of paddle"),),
-    "paddle.regularizer": (Rule(3, _TRAINING),),
+    "paddle.regularizer": (Rule(3, _LOOP),),
     "paddle.vision": (Rule(3, "until then prepare images with Pillow and NumPy"),),
     "paddle.jit": (Rule(3, "until then call the function as it is: operators run when they are called"),),
     "paddle.static": (Rule(0, _STATIC),),
@@ -172,7 +177,6 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.sysconfig": (Rule(0, "it names files of PaddlePaddle; the C header is include/paddlemps.h"),),
     "paddle.utils.unique_name": (Rule(3, "until then number the names yourself"),),
     "paddle.utils": (
-        Rule(3, "until then count names yourself", "unique_name"),
         Rule(3, "until then download the file yourself", "download"),
         Rule(0, "it serves PaddlePaddle's own code; use Python's standard library"),
     ),
@@ -271,7 +275,7 @@ for _name, _absent in absent.items():
 
 
 class Finder:
-    """The last finder of imports: raises for `import paddle_mps.optimizer` and `from paddle_mps import grad`."""
+    """The last finder of imports: raises for `import paddle_mps.distributed` and `from paddle_mps import grad`."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -40,6 +40,7 @@ from ._core._objects import grad_info, is_grad_enabled, made_here, meta
 from ._core._place import Place
 from ._core._place import current as current_place
 from ._devices import _default_place, _random
+from ._layers._layer import Layer
 from ._models._drawing import Drawing
 from ._tensor import Tensor
 
@@ -48,6 +49,7 @@ PACKAGE = __name__.partition(".")[0]
 KEPT = 64  # programs of a function, the latest ones
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+AnyLayer = TypeVar("AnyLayer", bound=Layer)
 Dims = Union[int, None]
 
 
@@ -634,6 +636,17 @@ def enable_to_static(enable_to_static_bool: bool) -> None:
 
 @overload
 def to_static(
+    function: AnyLayer,
+    input_spec: Sequence[Any] | None = None,
+    build_strategy: Any = None,
+    backend: str | None = "CINN",
+    *,
+    full_graph: bool = False,
+    dynamic: bool | None = None,
+    **kwargs: Any,
+) -> AnyLayer: ...
+@overload
+def to_static(
     function: Callable[..., Any],
     input_spec: Sequence[Any] | None = None,
     build_strategy: Any = None,
@@ -667,7 +680,8 @@ def to_static(
     """Makes a function one that is traced once and then runs as a program. Also a decorator, with or without arguments.
 
     Args:
-        function: takes and returns tensors, and lists, tuples and dicts of them; NumPy arrays become tensors, and its other arguments are
+        function: a layer, whose `forward` becomes such a function, traced for each mode, training and evaluation, of the layers in it;
+            the layer is returned. Or a function that takes and returns tensors, and lists, tuples and dicts of them; NumPy arrays become tensors, and its other arguments are
             part of the program, and have to be hashable. A method is traced for each instance.
         input_spec: an InputSpec for each tensor among the arguments, which is checked, or lists and dicts of them, as the arguments
             are. Sizes need not be given: each set of sizes has a program.
@@ -698,7 +712,32 @@ def to_static(
         raise TypeError(f"[to_static] got {type(function).__name__}; want a function")
     if isinstance(function, StaticFunction):
         return function
+    if isinstance(function, Layer):
+        function.forward = LayerFunction(function, input_spec, bool(dynamic), full_graph)  # type: ignore[method-assign]
+        return function
     return StaticFunction(function, input_spec, bool(dynamic), full_graph)
+
+
+class LayerFunction:
+    """The `forward` of a layer as a function of `to_static`: with a program for each mode that the layers in it are in."""
+
+    def __init__(self, layer: Layer, input_spec: Sequence[Any] | None, dynamic: bool, full_graph: bool) -> None:
+        forward = layer.forward
+
+        def in_mode(modes: tuple[bool, ...], *inputs: Any, **kwargs: Any) -> Any:
+            return forward(*inputs, **kwargs)
+
+        functools.update_wrapper(in_mode, forward)
+        self._layer, self._static = layer, StaticFunction(in_mode, input_spec, dynamic, full_graph)
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        modes = tuple([layer.training for layer in self._layer.sublayers(include_self=True)])
+        return self._static(modes, *inputs, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._static, name)
 
 
 SUFFIX, FIRST = ".pmps", b"paddle-mps program "  # of the files of save
@@ -722,7 +761,7 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
         ValueError: there are no specifications.
         UnsupportedError: the function changes tensors in place, or makes other calls for other sizes where sizes are open.
     """
-    function = to_static(layer)
+    function = whole(layer)
     specs = input_spec if input_spec is not None else function._input_spec
     if specs is None:
         raise ValueError("[save] got no input_spec; want a tensor or an InputSpec for each argument")
@@ -735,6 +774,14 @@ def save(layer: Callable[..., Any], path: str, input_spec: Sequence[Any] | None 
         raise TypeError("[save] the function returns an argument or a tensor that it has not made; want a copy of it")
     os.makedirs(os.path.dirname(os.fspath(path)) or ".", exist_ok=True)
     entry.program.save(os.fspath(path) + SUFFIX)
+
+
+def whole(layer: Callable[..., Any]) -> StaticFunction:
+    """The function that a call of a layer is, hooks and all, in the mode that it is in; or a function as one of to_static."""
+    if not isinstance(layer, Layer):
+        return to_static(layer)
+    given = layer.forward._static._input_spec if isinstance(layer.forward, LayerFunction) else None
+    return StaticFunction(lambda *inputs: layer(*inputs), given, False, True)
 
 
 def traced(function: StaticFunction, specs: Sequence[Any]) -> Entry:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import pathlib
+import statistics
 import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import oracles_attention
+import oracles_detection
 import oracles_image
 import oracles_index
+import oracles_product
+import oracles_sequence
 import oracles_step
 
 import paddle_mps as paddle
@@ -19,7 +23,15 @@ import paddle_mps as paddle
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = {row["name"]: row for row in json.loads((ROOT / "python/paddle_mps/selftest/table.json").read_text())}
 
-PARTS = (oracles_attention, oracles_image, oracles_index, oracles_step)
+PARTS = (
+    oracles_attention,
+    oracles_detection,
+    oracles_image,
+    oracles_index,
+    oracles_product,
+    oracles_sequence,
+    oracles_step,
+)
 
 rng = np.random.default_rng(31)
 
@@ -359,6 +371,29 @@ def dynamic(x: Any) -> Any:
     return np.round(x / scale) + zero, scale, zero
 
 
+def rounded(x: Any, bits: int = 8, kind: int = 1, axis: int | None = None) -> Any:
+    """To integers of a number of bits, and back, with the largest magnitude, of each channel or of all."""
+    others = None if axis is None else tuple(i for i in range(x.ndim) if i != axis % x.ndim)
+    scale, steps = np.abs(x).max(others, keepdims=True), 2 ** (bits - 1) - 1
+    place = x / scale * steps
+    nearest = np.rint(place) if kind == 0 else np.sign(place) * np.floor(np.abs(place) + 0.5)
+    return nearest / steps * scale, scale.reshape(-1)
+
+
+def drawn_indices(w: Any, u: Any, count: int = 1, replacement: bool = False) -> Any:
+    """With replacement by counting how many parts of the running sum are up to a number, without by exponential waiting times."""
+    if not replacement:
+        return np.argsort(-np.log(u) / w, axis=-1, kind="stable")[..., :count]
+    sums = np.cumsum(w, -1) / w.sum(-1, keepdims=True)
+    return (sums[..., None, :] <= u[..., None]).sum(-1)
+
+
+def truncated(u: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0) -> Any:
+    normal = statistics.NormalDist(mean, std)
+    low, high = normal.cdf(a), normal.cdf(b)
+    return np.vectorize(normal.inv_cdf)(low + (high - low) * u)
+
+
 def one_hot(n: int, classes: int) -> Any:
     return np.eye(classes)[rng.integers(0, classes, n)]
 
@@ -601,7 +636,24 @@ ORACLES: dict[str, Oracle] = {
     "quantize_linear": Oracle(
         quantized, lambda: [floats(3, 4), shares(4), rng.integers(0, 9, 4)], [[], [-2.0, 2.0]], (0, 1, 2), dtypes=("float64",)
     ),
+    "dequantize_linear": Oracle(
+        lambda q, scale, zero: (q - (0 if zero is None else zero)) * scale, lambda: [rng.integers(-9, 9, (3, 4)), shares(4), None if rng.random() < 0.5 else rng.integers(0, 9, 4)], [[]], (0, 2)
+    ),
+    "dequantize_linear/zero": Oracle(
+        lambda q, scale, zero: (q - zero) * scale, lambda: [rng.integers(-9, 9, (3, 4)), shares(3, 1), rng.integers(0, 9, 4)], [[]], (0, 2)
+    ),
     "dynamic_quantize_linear": Oracle(dynamic, lambda: [floats(3, 4)], [[]], (0,), "uint8", ("float64",)),
+    "bernoulli": Oracle(lambda x, u: 1.0 * (u < x), lambda: [shares(3, 4), shares(3, 4)], [[]], (0, 1)),
+    "exponential": Oracle(lambda u, lam=1.0: -np.log(u) / lam, lambda: [shares(3, 4)], [[], [2.5]]),
+    "cauchy": Oracle(lambda u, loc, s=1.0: np.tan((u - 0.5) * np.pi) * s + loc, lambda: [shares(3, 4), floats(4)], [[], [0.3]]),
+    "geometric": Oracle(lambda u, p: np.log(u) / np.log(1 - p), lambda: [shares(3, 4), shares(4)], [[]]),
+    "multinomial": Oracle(drawn_indices, lambda: [shares(3, 4), shares(3, 4)], [[], [3], [4, True]], (0, 1), "int64", ("float64",)),
+    "truncated_gaussian": Oracle(truncated, lambda: [shares(3, 4)], [[], [1.0, 2.0, -1.0, 4.0]]),
+    "fake_quantize_dequantize_abs_max": Oracle(rounded, lambda: [floats(3, 4)], [[], [4], [3, 0]], (0,), dtypes=("float64",)),
+    "fake_quantize_dequantize_abs_max/halves": Oracle(rounded, lambda: [np.array([0.5, 1.5, -0.5, -2.5, 3.0])], [[3], [3, 0]], (0,)),
+    "fake_channel_wise_quantize_dequantize_abs_max": Oracle(
+        lambda x, b=8, k=1, axis=0: rounded(x, b, k, axis), lambda: [floats(3, 4)], [[], [4, 1, 1], [3, 0, -1]], (0,), dtypes=("float64",)
+    ),
     "embedding_rows": Oracle(lambda i, w: w[i], lambda: [rng.integers(0, 5, (2, 3)), floats(5, 4)], [[]], (0,)),
 }  # fmt: skip
 for module in PARTS:
@@ -614,8 +666,9 @@ def row_of(name: str) -> Any:
 
 
 def as_arguments(name: str, operands: list[Any]) -> list[Any]:
-    """Operands as the function of the row takes them: any number of them are one list."""
-    return [operands] if row_of(name)["inputs"][-1].get("variadic") else operands
+    """Operands as the function of the row takes them: any number of them, the last ones, are one list."""
+    inputs = row_of(name)["inputs"]
+    return [*operands[: len(inputs) - 1], operands[len(inputs) - 1 :]] if inputs[-1].get("variadic") else operands
 
 
 def tensors(arrays: list[Any], dtype: str, place: str, view: bool) -> list[Any]:

@@ -55,11 +55,40 @@ def put_nd(x: Any, i: Any, v: Any, how: str = "assign") -> Any:
     return joined(x, [(tuple(i[p]), v[p]) for p in np.ndindex(*i.shape[:-1])], how)
 
 
+POOLS: dict[str, Any] = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
+
+
+def pooled(values: Any, index: Any, how: str, n: int) -> Any:
+    """The values of each of n numbers, joined."""
+    y = np.zeros((n, *values.shape[1:]))
+    for i in range(n):
+        if (index == i).any():
+            y[i] = POOLS[how](values[index == i], axis=0)
+    return y
+
+
+def sent(x: Any, y: Any, how: str) -> Any:
+    """What edges send."""
+    return {"add": x + y, "sub": x - y, "mul": x * y, "div": x / (y + 1e-12)}[how]
+
+
+def edge_messages(x: Any, y: Any, i: Any, j: Any, message: str = "add", how: str = "sum", n: int = 0) -> Any:
+    return pooled(sent(x[i], y if y.ndim > 1 else y[:, None], message), j, how, n or len(x))
+
+
 def masked(x: Any, m: Any, v: Any) -> Any:
     y = x.copy()
     m = m.astype(bool)
     y[m] = v.ravel()[: m.sum()]
     return y
+
+
+def turned(x: Any, lengths: Any, batch: int = 1, time: int = 0) -> Any:
+    """Each sequence with its first elements the other way round."""
+    y = x.swapaxes(0, batch).copy()
+    for line, n in zip(y, lengths):
+        line[:n] = line[:n][::-1].copy()
+    return y.swapaxes(0, batch)
 
 
 def read_nd(x: Any, i: Any, batch: int = 0) -> Any:
@@ -134,6 +163,8 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "scatter/one": (put_slices, lambda: [floats(4, 3), places(4), floats(3)], [[], [False]], (1,)),
     "scatter_nd": (put_nd, lambda: [floats(3, 4, 2), places(3, 3, 2), floats(3, 2)], [[], *([how] for how in WAYS)], (1,), "", ("float64",)),
     "scatter_nd/elements": (put_nd, lambda: [floats(3, 4), places(3, 2, 3, 2), floats(2, 3)], [[], ["add"]], (1,), "", ("float64",)),
+    "reverse_sequence": (turned, lambda: [floats(5, 3, 2), rng.integers(0, 6, 3)], [[], [1, 0]], (1,)),
+    "reverse_sequence/rows": (turned, lambda: [floats(3, 5), rng.integers(0, 6, 3)], [[0, 1]], (1,)),
     "gather_nd": (read_nd, lambda: [floats(3, 4, 2), places(3, 3, 2, 2)], [[]], (1,)),
     "gather_nd/batches": (read_nd, lambda: [floats(3, 4, 2), places(2, 3, 4, 1)], [[0], [1], [2]], (1,)),
     "masked_fill": (lambda x, m, v: np.where(m, v, x), lambda: [floats(3, 4), rng.random((3, 4)) < 0.5, floats()], [[]], (1,)),
@@ -148,6 +179,24 @@ ORACLES: dict[str, tuple[Any, ...]] = {
     "isin/many": (lambda x, t, no=False: np.isin(x, t, invert=no), lambda: [floats(3, 4).round(1), floats(7, 3).round(1)], [[], [True]], (0, 1), "bool", ("float64",)),
     "mode": (most_frequent, lambda: [steps(4, 6)], [[], [0]], (0,)),
     "mode/apart": (most_frequent, lambda: [floats(4, 6)], [[], [0]]),
+    "roll": (
+        lambda x, shifts, axis=None: np.roll(x, shifts if axis else shifts[0], axis and tuple(axis)),
+        lambda: [floats(3, 4, 2)], [[[5]], [[-1], [1]], [[0], [0]], [[2, -7], [0, -2]]],
+    ),
+    "fftshift": (lambda x, a=None: np.fft.fftshift(x, a), lambda: [floats(3, 4, 5)], [[], [[0]], [[1, -1]]]),
+    "ifftshift": (lambda x, a=None: np.fft.ifftshift(x, a), lambda: [floats(3, 4, 5)], [[], [[0]], [[1, -1]]]),
+    "repeat_interleave": (np.repeat, lambda: [floats(3, 4, 2)], [[2], [3, 0], [2, 1], [4, -1], [1, -2]]),
+    "sequence_mask": (
+        lambda x, n=1, dtype=None: (np.arange(n) < x[..., None]).astype(dtype or "int64"), lambda: [rng.integers(0, 6, (3, 2))],
+        [[5], [0]], (0,), "int64",
+    ),
+    "sequence_mask/floats": (
+        lambda x, n=1, dtype=None: (np.arange(n) < x[..., None]).astype(dtype), lambda: [steps(4) + 1.5], [[3, "bool"]], (0,), "bool",
+    ),
+    "multiplex": (
+        lambda i, *x: np.stack([x[k][row] for row, k in enumerate(i.ravel())]), lambda: [rng.integers(0, 3, (3, 1)), floats(4, 2), floats(4, 2), floats(4, 2)],
+        [[]], (0,),
+    ),
     "vecdot": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(3, 4), floats(3, 4)], [[], [0]]),
     "vecdot/broadcast": (lambda x, y, a=-1: (x * y).sum(a), lambda: [floats(2, 3, 4), floats(4)], [[], [1]]),
     "matrix_power": (lambda x, n=1: np.linalg.matrix_power(x, n), lambda: [floats(2, 3, 3)], [[], [0], [2], [3], [7]], (), "", ("float64",)),
@@ -171,5 +220,35 @@ ORACLES: dict[str, tuple[Any, ...]] = {
         tree_loss,
         lambda: [floats(2, 4), rng.integers(0, 5, 2), floats(6, 4), None, np.array([[0, 2, 5], [1, 3, -1]]), rng.integers(0, 2, (2, 3))],
         [[]], (1, 4, 5),
+    ),
+    "segment_pool": (
+        lambda x, i, how="sum", n=0: pooled(x, i, how, n or len(x)),
+        lambda: [floats(5, 3), np.array([0, 0, 2, 2, 2])],
+        [[], ["mean", 3], ["max", 4], ["min"]],
+        (1,),
+    ),
+    "send_u_recv": (
+        lambda x, i, j, how="sum", n=0: pooled(x[i], j, how, n or len(x)),
+        lambda: [floats(4, 3), np.array([0, 1, 3, 0, 2]), np.array([1, 1, 0, 3, 1])],
+        [[], ["mean", 6], ["max"], ["min", 4]],
+        (1, 2),
+    ),
+    "send_ue_recv": (
+        edge_messages,
+        lambda: [floats(4, 3), rng.uniform(0.5, 1, (5, 3)), np.array([0, 1, 3, 0, 2]), np.array([1, 1, 0, 3, 1])],
+        [[], ["sub", "mean", 6], ["mul", "max"], ["div", "min", 4]],
+        (2, 3),
+    ),
+    "send_ue_recv/numbers": (
+        edge_messages,
+        lambda: [floats(4, 3), rng.uniform(0.5, 1, 5), np.array([0, 1, 3, 0, 2]), np.array([1, 1, 0, 3, 1])],
+        [["mul"], ["add", "max"]],
+        (2, 3),
+    ),
+    "send_uv": (
+        lambda x, y, i, j, how="add": sent(x[i], y[j], how),
+        lambda: [floats(4, 3), rng.uniform(0.5, 1, (5, 1)), np.array([0, 1, 3, 0, 2]), np.array([4, 1, 0, 3, 1])],
+        [[], ["sub"], ["mul"], ["div"]],
+        (2, 3),
     ),
 }  # fmt: skip

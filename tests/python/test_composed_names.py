@@ -22,7 +22,14 @@ import paddle_mps as paddle
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = pathlib.Path(__file__).with_name("composed_names.txt")
 MOST = 300
-ARGUMENTS = {"cast", "reshape", "squeeze", "unsqueeze", "transpose"}  # which give an argument another dtype or shape
+ARGUMENTS = {
+    "cast",
+    "reshape",
+    "flatten",
+    "squeeze",
+    "unsqueeze",
+    "transpose",
+}  # which give an argument another dtype or shape
 
 spec = importlib.util.spec_from_file_location("bench_functions", ROOT / "bench" / "functions.py")
 assert spec and spec.loader

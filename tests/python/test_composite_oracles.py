@@ -303,6 +303,57 @@ def test_complex_numbers_are_indexed_and_added() -> None:
     np.testing.assert_allclose(single.numpy(), x.sum(0, keepdims=True))
 
 
+def test_a_formula_has_gradients_of_more_operands_than_a_number_has_bits(place: str) -> None:
+    many = [paddle.full([2, 2], float(i)).to(place) for i in range(70)]
+    index = paddle.to_tensor(np.array([[66], [3]], "int32"), place=place)
+    wanted = [many[i] for i in (3, 65, 66)]
+    for x in wanted:
+        x.stop_gradient = False
+    for _ in range(3):  # the second call is one program
+        made = paddle.multiplex(many, index)
+        np.testing.assert_array_equal(made.numpy(), [[66, 66], [3, 3]])
+        slopes = [d.tolist() for d in paddle.grad(made.sum(), wanted)]
+        assert slopes == [[[0, 0], [1, 1]], [[0, 0], [0, 0]], [[1, 1], [0, 0]]]
+
+
+def test_complex_numbers_are_moved_and_summed() -> None:
+    x = np.array([[1j, 2, 3], [4, 5j, 6]])
+    c = paddle.to_tensor(x, stop_gradient=False)
+    weights = paddle.to_tensor(np.arange(12.0).reshape(4, 3))
+    calls: dict[str, tuple[Callable[..., Any], Any, Any]] = {
+        "roll": (lambda t: paddle.roll(t, 1, 1), np.roll(x, 1, 1), [[1, 2, 0], [4, 5, 3]]),
+        "fftshift": (paddle.fft.fftshift, np.fft.fftshift(x), [[4, 5, 3], [1, 2, 0]]),
+        "repeat_interleave": (lambda t: paddle.repeat_interleave(t, 2, 0), x.repeat(2, 0), [[3, 5, 7], [15, 17, 19]]),
+        "flatten": (lambda t: paddle.flatten(t).reshape([2, 3]), x, [[0, 1, 2], [3, 4, 5]]),
+        "add_n": (lambda t: paddle.add_n([t, t]), x + x, [[0, 2, 4], [6, 8, 10]]),
+        "diagonal": (lambda t: paddle.diagonal(t, 1)[None].expand([2, 2]), [[2, 6]] * 2, [[0, 3, 0], [0, 0, 5]]),
+    }
+    for name, (call, wanted, slope) in calls.items():
+        for _ in range(3):
+            made = call(c)
+            np.testing.assert_array_equal(made.numpy(), wanted, err_msg=name)
+            rows, columns = made.shape
+            got = paddle.grad((made.real() * weights[:rows, :columns]).sum(), c)[0]
+            np.testing.assert_array_equal(got.numpy(), slope, err_msg=name)
+
+
+def test_an_axis_of_more_slices_than_a_call_has_results_is_unstacked(place: str) -> None:
+    x = paddle.arange(5000).to(place)
+    assert [int(t) for t in paddle.unstack(x, 0, 5000)[4094:4099]] == [4094, 4095, 4096, 4097, 4098]
+    with pytest.raises(ValueError, match=r"^\[unstack\]"):
+        paddle.unstack(x, 0, 4999)
+
+
+def test_flattened_and_diagonal_elements_are_views(place: str) -> None:
+    x = paddle.zeros([3, 4]).to(place)
+    paddle.flatten(x).add_(paddle.ones([12]).to(place))
+    paddle.diagonal(x, 1).multiply_(paddle.full([3], 5.0).to(place))
+    np.testing.assert_array_equal(x.numpy(), np.ones((3, 4)) + np.eye(3, 4, 1) * 4)
+    for part in paddle.unstack(x, 0):
+        part.zero_()
+    assert x.sum() == 24
+
+
 def test_medians_of_integers_without_nan_are_exact(place: str) -> None:
     for dtype, low in (("int64", 2**60 + 1), ("int32", 2**24 + 1), ("uint8", 201)):
         for values, wanted in (([low, low, 3], low), ([low, low], low), ([low + 2, low], low + 1)):
@@ -353,6 +404,16 @@ def test_labels_out_of_range_name_the_function() -> None:
                 function(x, label)
     with pytest.raises(ValueError, match=r"^\[softmax_with_cross_entropy\] index 7 is out of range"):
         F.softmax_with_cross_entropy(x, label.unsqueeze(1))
+    one, far, scores = paddle.ones([1], "int64").cpu(), label[1:].unsqueeze(0), paddle.ones([1, 1, 2, 3]).cpu()
+    calls: list[tuple[Any, Any]] = [
+        (F.ctc_loss, (scores[0][:, :1], far, one, one)),
+        (F.rnnt_loss, (scores, far, one, one)),
+        (F.gather_tree, (far.expand([2, 1, 1]), far.expand([2, 1, 1]))),
+    ]
+    for sequences, operands in calls:
+        for _ in range(3):
+            with pytest.raises(ValueError, match=rf"^\[{sequences.__name__}\] index 7 is out of range"):
+                sequences(*operands)
 
 
 def test_operands_that_a_gradient_does_not_depend_on_may_be_written_later(place: str) -> None:

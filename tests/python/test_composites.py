@@ -139,6 +139,19 @@ def test_in_place_forms(place):
         np.testing.assert_array_equal(view.numpy(), want)
 
 
+def test_the_gradient_of_a_rounding_is_that_of_its_operand(place):
+    x = paddle.arange(12, dtype="float32").reshape([3, 4]).to(place)
+    x.stop_gradient = False
+    for found in (
+        ops.fake_quantize_dequantize_abs_max(x, 8, 1),
+        ops.fake_channel_wise_quantize_dequantize_abs_max(x, 4, 0, 1),
+    ):
+        np.testing.assert_array_equal(paddle.grad((found[0] * 3).sum(), [x])[0].numpy(), np.full((3, 4), 3.0))
+        np.testing.assert_array_equal(paddle.grad(found[1].sum(), [x])[0].numpy(), np.zeros((3, 4)))
+    with pytest.raises(ValueError, match=r"\[fake_channel_wise_quantize_dequantize_abs_max\] an operand has 2 axes"):
+        ops.fake_channel_wise_quantize_dequantize_abs_max(x, 8, 1, 2)
+
+
 def called(tree):
     """The operators that a function of Python calls, and whether it computes with the operators of the language."""
     names = {
@@ -162,6 +175,8 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
     "nansum": ({"isnan", "sum"}, set(), "on the CPU one pass tells whether there is a nan"),
     "multi_label_margin_loss": ({"logical_or"}, set(), "a check of labels"),
     "cross_entropy": (set(), {"rank - 1", "axis + 1"}, "counts of axes"),
+    "softmax_with_cross_entropy": ({"cross_entropy"}, {"len(shape) - 1"}, "without the softmax it is that"),
+    "rnnt_loss": (set(), {"shape[2] - 1"}, "a size that is compared"),
     "linear": ({"matmul"}, set(), "without a bias it is that, and halves stay halves"),
     "inner": ({"multiply"}, set(), "an operand of one element is a factor, whatever its axes are"),
     "masked_scatter": ({"assign"}, set(), "without elements there is nothing to choose between"),
@@ -178,7 +193,15 @@ BESIDE: dict[str, tuple[set[str], set[str], str]] = {
         {"(lower + upper) / 2", "lower + upper", "1.0 / 8.0", "1.0 / 3.0"},
         "a slope, where none is drawn",
     ),
+    "bernoulli": (
+        {"greater_equal", "logical_and", "logical_not"},
+        set(),
+        "a check of elements",
+    ),
+    "sequence_mask": ({"max"}, set(), "the largest length, where none is given"),
+    "repeat_interleave": ({"gather"}, set(), "how long the result is, tensors of repeats say alone"),
     "hypot": ({"add"}, set(), "says whether dtypes promote"),
+    "swish": ({"silu"}, set(), "its row with the factor 1"),
 }
 
 

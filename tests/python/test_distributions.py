@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import paddle_mps as paddle
+from paddle_mps._calls import _operators as ops
 
 P = 1e-6
 Z = 4.892  # of a normal value: two sides
@@ -237,3 +238,13 @@ def test_operands_of_two_places() -> None:
         paddle.binomial(paddle.ones([2], place="mps"), paddle.ones([2]))
     with pytest.raises(NotImplementedError, match="generator"):
         paddle.ones([2]).random_(generator=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_distributions_are_finite_at_0(dtype: str) -> None:
+    u = paddle.zeros([2], dtype)
+    for found in (ops.exponential(u, 1.0), ops.cauchy(u, 0.0, 1.0), ops.geometric(u, paddle.full([2], 0.5, dtype))):
+        assert found.dtype == u.dtype and bool(paddle.isfinite(found).all())
+    np.testing.assert_allclose(ops.truncated_gaussian(u, 1.0, 2.0, -1.0, 4.0).numpy(), [-1, -1], rtol=1e-6)
+    with pytest.raises(ValueError, match=r"\[multinomial\]"):
+        ops.multinomial(paddle.ones([2], dtype), u, 3, False)

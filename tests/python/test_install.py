@@ -14,6 +14,8 @@ import sys
 import paddle
 import paddle.nn.functional as F
 from paddle.nn import functional
+import paddle.optimizer.lr
+from paddle.optimizer.lr import StepDecay
 import paddle.selftest.plan
 import paddle_mps
 import pickle
@@ -21,13 +23,14 @@ import pickle
 class Mine: pass
 
 assert paddle.Tensor is paddle_mps.Tensor and F is functional is paddle_mps.nn.functional
+assert paddle.optimizer.lr.StepDecay is StepDecay is paddle_mps.optimizer.lr.StepDecay
 assert set(paddle.__all__) == set(paddle_mps.__all__) and dir(paddle) == dir(paddle_mps) and paddle.profiler is paddle_mps.profiler
 assert paddle.__version__ == paddle.version.full_version == "3.3.1" and float(paddle.__version__[:3]) > 3
 assert paddle_mps.__version__ == paddle_mps._version.__version__ != "3.3.1"
 assert paddle.selftest.plan is sys.modules["paddle_mps.selftest.plan"]
 assert paddle.selftest.plan.__spec__.name == "paddle_mps.selftest.plan"
 assert type(pickle.loads(pickle.dumps(Mine()))) is Mine and __name__ == "__main__"
-for statement in ("import paddle.optimizer", "from paddle.io import Dataset", "from paddle.nn import Linear"):
+for statement in ("import paddle.vision", "from paddle.io import Dataset", "from paddle.nn import Linear"):
     try:
         exec(statement)
     except ImportError as error:

@@ -56,6 +56,19 @@ def test_dropout_of_training(place: str) -> None:
     assert not run(place, "Dropout", [x, np.array(1, "float32"), training]).any()
 
 
+def test_multinomial(place: str) -> None:
+    weights = np.array([[0.1, 0.2, 0.7], [1e-30, 1.0, 1e-30]])
+    x = np.log(weights).astype("float32")
+    drawn = run(place, "Multinomial", [x], sample_size=4000)
+    assert drawn.dtype == np.int32 and drawn.shape == (2, 4000)
+    # The counts have a deviation of at most 29: ten of them never happen.
+    np.testing.assert_allclose(np.bincount(drawn[0], minlength=3), [400, 800, 2800], atol=290)
+    assert (drawn[1] == 1).all()
+    assert run(place, "Multinomial", [x], dtype=7, sample_size=5).dtype == np.int64
+    with pytest.raises(ValueError, match="the operand has 1 axes and sample_size is 1; want 2 axes"):
+        run(place, "Multinomial", [x[0]])
+
+
 def test_norm_of_training(place: str) -> None:
     x = rng.standard_normal((4, 3, 5)).astype("float32") * 3 + 2
     scale, bias, mean, variance = rng.random((4, 3)).astype("float32")
@@ -166,6 +179,20 @@ def test_adaptive_regions_are_refused(place: str) -> None:
         paddle.UnsupportedError, match="sampling_ratio is 0, which makes the number of points depend on elements"
     ):
         run(place, "RoiAlign", arrays)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_norms_of_windows(place: str, p: int) -> None:
+    """Of all places, of windows that a row with a kernel has, and of windows with gaps."""
+    x = rng.standard_normal((2, 3, 5, 6)).astype("float32")
+    powers = np.abs(x.astype("float64")) ** p
+    got = run(place, "GlobalLpPool", [x], p=p)
+    np.testing.assert_allclose(got, powers.sum((2, 3), keepdims=True) ** (1 / p), rtol=2**-20)
+    windows = sliding_windows(powers, (3, 3), axis=(2, 3))
+    got = run(place, "LpPool", [x], p=p, kernel_shape=[3, 3])
+    np.testing.assert_allclose(got, windows.sum((4, 5)) ** (1 / p), rtol=2**-20)
+    got = run(place, "LpPool", [x], p=p, kernel_shape=[2, 2], dilations=[2, 2])
+    np.testing.assert_allclose(got, windows[..., ::2, ::2].sum((4, 5)) ** (1 / p), rtol=2**-20)
 
 
 @pytest.mark.parametrize("pads", [[0, 0, 2, 0], [0, 2, 0, 1], [2, 0, 1, 2], [1, 1, 1, 1]])

@@ -30,6 +30,9 @@ func describedCompositesLoss() []Description {
 		{Name: "multi_margin_loss", Attrs: []string{"the power of each term", "how far the label's score should be above the others", reductionDoc}, Doc: "The mean over all other classes c of weight[label] * max(margin - input[label] + input[c], 0)**p, reduced."},
 		{Name: "multi_label_margin_loss", Attrs: []string{reductionDoc}, Doc: "sum(max(1 - input[y] + input[c], 0)) / classes over the labels y of a row, which end before its first -1, and all classes c that are none, reduced."},
 		{Name: "hsigmoid_loss", Attrs: []string{"the number of classes of a complete tree, from 2"}, Doc: "The sum over a label's path in a binary tree of log(1 + exp(s)) - bit * s, with s = input @ weight[node] + bias[node]; paths and bits are those of a table, or of a complete tree."},
+		{Name: "softmax_with_cross_entropy", Attrs: []string{"whether labels are probabilities of all classes", "the label whose loss is 0", "of the classes"}, Doc: "The losses of cross_entropy, one of each line, and softmax(logits) along the axis of the classes."},
+		{Name: "ctc_loss", Attrs: []string{"the class that stands for no label", "'mean' of the losses by the lengths of labels, 'sum' or 'none'", "whether the gradient of an example is divided by its number of times", "whether the loss of labels of probability 0 is 0, and not inf"}, Doc: "-log of the probability that softmax(log_probs), [times, batch, classes], spells labels [batch, longest label], with blanks and repetitions removed."},
+		{Name: "rnnt_loss", Attrs: []string{"the class that stands for no label", "factor of a further gradient of emitted labels", "'mean', 'sum' or 'none'"}, Doc: "-log of the probability of all paths that emit label [batch, longest label], for logarithms of probabilities [batch, times, longest label + 1, classes]."},
 		{Name: "nll_loss", Attrs: []string{"the label whose loss and weight are 0", "'mean', which is divided by the sum of the weights, 'sum' or 'none'"}, Doc: "-weight[label] * input[label] along axis 1, reduced."},
 	}
 	for i := range list {
@@ -45,6 +48,10 @@ const (
 	absoluteDoc  = "the tolerance that is added to it"
 	equalNaNDoc  = "whether two nan are close"
 	putDoc       = "'assign', of values for one place the last, or how they are joined with what is there"
+	roundTypeDoc = "0 for halves to the even integer, 1 for halves away from 0"
+	poolDoc      = "how they are joined: 'sum', 'mean', 'max' or 'min'"
+	nodesDoc     = "how many nodes the result has; 0 for as many as x"
+	messageDoc   = "'add', 'sub', 'mul' or 'div', which multiplies by 1 / (y + 1e-12)"
 	diagonalDoc  = "how far the diagonal is above the main one"
 	spacingDoc   = "the distance of neighbours, where it is no operand"
 )
@@ -107,11 +114,21 @@ func describedCompositesMath() []Description {
 		{Name: "dropout", Attrs: []string{"the probability", "whether what is kept is divided by 1 - p"}, Doc: "x with 0 where random numbers from 0 to 1 are below p."},
 		{Name: "alpha_dropout", Attrs: []string{"the probability"}, Doc: "x with the lower limit of selu where random numbers from 0 to 1 are below p, scaled and shifted so that mean 0 and variance 1 stay."},
 		{Name: "gumbel_softmax", Attrs: []string{"the divisor", "the axis"}, Doc: "softmax((x - log(-log(numbers))) / temperature) along an axis, with random numbers from 0 to 1."},
+		{Name: "frexp", Doc: "Mantissas in [0.5, 1) with the sign of x, and exponents, in the dtype of x: x is mantissa * 2**exponent. 0 and its exponent are 0; of nan both are nan, and of infinities the exponent is 1."},
 		{Name: "rrelu", Doc: "x where it is not below 0, x * slopes elsewhere, with random slopes."},
 		{Name: "multigammaln", Attrs: []string{"the dimension, from 1"}, Doc: "The logarithm of the multivariate gamma function: the sum of lgamma(x - i / 2) for i < p, and p * (p - 1) / 4 * log(pi)."},
 		{Name: "shard_index", Attrs: []string{"the number of indices, of which each shard has the same share, rounded up", "the number of shards", "which shard", "for indices of other shards"}, Doc: "Indices counted from the start of their shard."},
 		{Name: "quantize_linear", Attrs: []string{"the least integer", "the largest integer", "of the integers; without it they are floats"}, Doc: "round(x / scale) + zero, between two integers."},
+		{Name: "dequantize_linear", Doc: "(x - zero) * scale, of integers, in the dtype of scale."},
 		{Name: "dynamic_quantize_linear", Doc: "quantize_linear to uint8 with the scale and the zero point that hold all elements of x, and 0, which are results too."},
+		{Name: "fake_quantize_dequantize_abs_max", Attrs: []string{"of the integers, with their sign", roundTypeDoc}, Doc: "x rounded to integers between the magnitudes of its largest element, and back, with the gradient of x; and that magnitude."},
+		{Name: "fake_channel_wise_quantize_dequantize_abs_max", Attrs: []string{"of the integers, with their sign", roundTypeDoc, "the axis of channels"}, Doc: "As fake_quantize_dequantize_abs_max, with a largest magnitude for each channel."},
+		{Name: "bernoulli", Doc: "1 where random numbers from 0 to 1 are below the probabilities x, else 0."},
+		{Name: "exponential", Attrs: []string{"1 over the mean"}, Doc: "Exponentially distributed values -log(numbers) / lam, of random numbers from 0 to 1."},
+		{Name: "cauchy", Attrs: []string{"the distance of the quartiles from the median"}, Doc: "Values of Cauchy's distribution around loc, which may be a number, of random numbers from 0 to 1."},
+		{Name: "geometric", Doc: "log(numbers) / log(1 - probs), of random numbers from 0 to 1: rounded up, how many trials with probability probs there are until the first success."},
+		{Name: "multinomial", Attrs: []string{"how many indices; with replacement as many as numbers has", "whether an index may be drawn several times"}, Doc: "Random indices of the last axis, with probabilities in proportion to the weights x; of random numbers from 0 to 1, one for each index, or without replacement one for each weight."},
+		{Name: "truncated_gaussian", Attrs: []string{"of the distribution without bounds", "its standard deviation", "the least value", "the largest value"}, Doc: "Normally distributed values between two bounds, of random numbers from 0 to 1."},
 		{Name: "nansum", Attrs: []string{"axes; all where it is left out", "of the terms; without it that of sum", keepDoc}, Doc: "The sum of the elements that are not nan."},
 	}...)
 	for i := range list {
@@ -147,6 +164,11 @@ func describedCompositesProduct() []Description {
 		{Name: "dft", Attrs: []string{"of the signal, which is cut or ends with zeros; 0 for that of the axis", "the axis", "whether the inverse transform is computed", "whether the result is the first half of the spectrum, or of the inverse, x is"}, Doc: "The discrete Fourier transform along an axis, of numbers whose real and perhaps imaginary parts are the last axis, by a product with roots of unity; that of a onesided inverse is real."},
 		{Name: "stft", Attrs: []string{"of each part that is transformed", "between the beginnings of two parts", "whether the result is the first half of each spectrum"}, Doc: "dft of parts of signals [batch, length, 1 or 2], each times window: [batch, frames, bins, 2]."},
 		{Name: "maxout", Attrs: []string{"how many channels become one", "that of the channels: 1, or 3"}, Doc: "The largest of each group of neighbouring channels."},
+		{Name: "frame", Attrs: []string{"of each frame", "between the beginnings of two frames", "that of the signal: -1, whose frames are columns of the last two axes, or 0, whose frames are rows of the first two"}, Doc: "Frames of a signal, which overlap where hop_length is less than frame_length; what is left at the end is dropped."},
+		{Name: "overlap_add", Attrs: []string{"between the beginnings of two frames", "-1 where frames are columns of the last two axes, 0 where they are rows of the first two"}, Doc: "The signal that is the sum of frames, each at its own beginning: the inverse of frame where frames do not overlap."},
+		{Name: "multi_dot", Doc: "The product of two or more matrices in the order that takes the fewest multiplications; the first may be a row and the last a column of one axis."},
+		{Name: "pdist", Attrs: []string{"of the norm"}, Doc: "The p-norms of the differences of all pairs of rows, those of the first row first."},
+		{Name: "reduce_as", Doc: "The sum of x over the axes along which target broadcasts to the shape of x, in the shape of target."},
 		{Name: "vecdot", Attrs: []string{"the axis"}, Doc: "The sums of x * y along an axis."},
 		{Name: "matrix_power", Attrs: []string{"the power, from 0"}, Doc: "The square matrices x to the power of n, by repeated squares."},
 		{Name: "take_along_axis", Attrs: []string{"the axis"}, Doc: "The elements of x that indices name along an axis, each at its own place on the others."},
@@ -163,16 +185,28 @@ func describedCompositesIndex() []Description {
 		{Name: "median_without_nan", Attrs: []string{"the axis, which stays with 1 element", "whether the smaller of two middle elements counts"}, Doc: "The middle of the elements along an axis that are not nan, and its place, -1 where there are none."},
 		{Name: "kthvalue", Attrs: []string{"which, from 1", "the axis, which stays with 1 element"}, Doc: "The k-th smallest element along an axis, and its place."},
 		{Name: "embedding_rows", Doc: "The rows of weight that ids name, of shape [shape of ids, features]."},
+		{Name: "gather_tree", Doc: "The sequence of each beam of the last step, from the choices ids [steps, batch, beams] of a beam search and the beams of the step before that they continue."},
 		{Name: "put_along_axis", Attrs: []string{"the axis", putDoc + ", one after the other: 'add', 'multiply', 'mean', 'minimum', 'maximum'", "whether the elements of x count"}, Doc: "x with values where indices say along an axis, each at its own place on the others; indices and values broadcast."},
 		{Name: "scatter", Attrs: []string{"false: what the slices were does not count, and those of updates for one place are added up"}, Doc: "x with the slices along its first axis that index names replaced by those of updates; of several for one place the last wins."},
 		{Name: "scatter_nd", Attrs: []string{putDoc + ", one after the other: 'add', 'multiply', 'mean', 'minimum', 'maximum'"}, Doc: "x with updates in the slices x[index[..., 0], index[..., 1], ...]."},
+		{Name: "reverse_sequence", Attrs: []string{"the axis of the sequences: 0 or 1", "that of their elements: the other one"}, Doc: "The first elements of each sequence, as many as lengths says, the other way round; those behind them stay."},
 		{Name: "gather_nd", Attrs: []string{"how many axes of x and index are the same, batches"}, Doc: "The slices x[index[..., 0], index[..., 1], ...], within each batch."},
 		{Name: "quantile", Attrs: []string{"shares from 0 to 1, of which several make a first axis; 0.5 where it is left out", "the axis, which stays with 1 element", "what is taken between two elements: 'linear', 'lower', 'higher', 'nearest' or 'midpoint'"}, Doc: "The elements below which shares q of the others along an axis lie; nan if any element is."},
 		{Name: "searchsorted", Attrs: []string{"whether behind elements that are equal"}, Doc: "Where values would be inserted into the last axis of sorted sequences, of which there is one, or one for each line of values; nan goes to the end."},
 		{Name: "isin", Attrs: []string{"whether it is not among them"}, Doc: "Whether each element of x is among those of test_x; a nan is not."},
 		{Name: "mode", Attrs: []string{"the axis, which stays with 1 element"}, Doc: "The most frequent element along an axis, the smallest of several, and the place of the last of its equals. A nan equals nothing."},
+		{Name: "roll", Attrs: []string{"how far, a number for each axis; half of it where they are left out", "axes; without them all elements are one line"}, Doc: "x with its elements moved along axes; what leaves at one end enters at the other."},
+		{Name: "fftshift", Attrs: []string{"axes; all where it is left out"}, Doc: "x with the halves of axes exchanged, so that frequency 0 is in the middle."},
+		{Name: "ifftshift", Attrs: []string{"axes; all where it is left out"}, Doc: "The reverse of fftshift."},
+		{Name: "repeat_interleave", Attrs: []string{"how often", "the axis; without it all elements are one line"}, Doc: "Each slice of x along an axis several times."},
+		{Name: "sequence_mask", Attrs: []string{"the length of a row", "of the result; int64 where it is left out"}, Doc: "For each length a row of that many ones, then zeros."},
+		{Name: "multiplex", Doc: "Row i of the tensor that index[i] names, for all i; the tensors have one shape."},
 		{Name: "masked_fill", Doc: "x with value, which may be a number, where mask holds."},
 		{Name: "masked_scatter", Doc: "x with the elements of value, in row-major order, where mask holds."},
+		{Name: "segment_pool", Attrs: []string{poolDoc, "how many; 0 for as many as x has slices"}, Doc: "The slices of x along its first axis that have the same number in segment_ids, joined; 0 for a number that none has."},
+		{Name: "send_u_recv", Attrs: []string{poolDoc, nodesDoc}, Doc: "For each node the slices x[src_index] of the edges that end there, by dst_index, joined; 0 without edges."},
+		{Name: "send_ue_recv", Attrs: []string{messageDoc, poolDoc, nodesDoc}, Doc: "As send_u_recv, with messages of x[src_index] and y, which has a slice or a number for each edge."},
+		{Name: "send_uv", Attrs: []string{messageDoc}, Doc: "For each edge the sum, difference, product or quotient of x[src_index] and y[dst_index]."},
 	}
 	for i := range list {
 		list[i].Elsewhere = oraclesElsewhere

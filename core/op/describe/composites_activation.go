@@ -17,6 +17,7 @@ func describedCompositesActivation() []Description {
 		{Name: "tanhshrink", NumPy: "x - np.tanh(x)", Scale: "np.abs(x) + np.abs(np.tanh(x))", Doc: "x - tanh(x)."},
 		{Name: "thresholded_relu", Attrs: []string{"what elements have to exceed", "the result for all others"}, NumPy: "np.where(x <= threshold, value, x)", Doc: "x above threshold, value elsewhere.", Settings: []Setting{{}, {{"threshold", 0.5}, {"value", -2.0}}}},
 		{Name: "log_sigmoid", NumPy: "np.where(-x > 40, x, -np.log1p(np.exp(-x)))", Doc: "log(1 / (1 + exp(-x))), without overflow."},
+		{Name: "swish", Attrs: []string{"factor of x within the sigmoid: 1.702 for an approximation of gelu"}, Doc: "x * sigmoid(beta * x).", Elsewhere: oraclesElsewhere},
 		{Name: "mish", NumPy: "x * np.tanh(np.logaddexp(0, x))", Doc: "x * tanh(log(1 + exp(x)))."},
 		{Name: "prelu", NumPy: "np.where(x > 0, x, x * weight)", Doc: "x above zero, weight * x elsewhere."},
 		{Name: "glu", Attrs: []string{"the axis of the two halves"}, Doc: "a * sigmoid(b) for the two halves a and b of x along an axis.", Elsewhere: "tests/python/test_composites.py"},

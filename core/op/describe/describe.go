@@ -33,7 +33,7 @@ func (d *Description) AttrDoc(row *op.Row, i int) string {
 
 // All are those of all rows, by name. Each row of op.Table has one.
 func All() map[string]*Description {
-	all := slices.Concat(describedArray(), describedAttention(), describedCompositesActivation(), describedCompositesLoss(), describedCompositesNorm(), describedCompositesMath(), describedCompositesProduct(), describedCompositesIndex(), describedCompositesImage(), describedCompositesStep(), describedCompositesAttention(), describedElementwise(), describedNormalize(), describedRecurrent(), describedWindow(), describedSpecial())
+	all := slices.Concat(describedArray(), describedAttention(), describedCompositesActivation(), describedCompositesLoss(), describedCompositesNorm(), describedCompositesMath(), describedCompositesProduct(), describedCompositesIndex(), describedCompositesImage(), describedCompositesStep(), describedCompositesAttention(), describedCompositesDetection(), describedElementwise(), describedNormalize(), describedRecurrent(), describedWindow(), describedSpecial())
 	byName := map[string]*Description{}
 	for i := range all {
 		if byName[all[i].Name] != nil {

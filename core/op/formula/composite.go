@@ -7,8 +7,6 @@
 package formula
 
 import (
-	"slices"
-
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 )
@@ -31,28 +29,29 @@ import (
 // is known.
 type composite struct {
 	id       op.ID
-	formula  string    // see formula.go
-	gradient string    // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
-	kind     op.Kind   // 0: Unary
-	domain   op.Domain // of the values that tests give all operands
-	accepts  dtype.Set // 0: Floats
-	asFirst  bool      // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
-	narrow   bool      // halves are not computed in float32: the formula moves elements, or is a product, which adds up in float32 itself
-	infer    op.Rules  // nil: of the calls
-	python   *op.Python
+	formula  string     // see formula.go
+	gradient string     // the lines of a formula for the gradient of the only operand, of which dy is that of the result; "": of the calls
+	kind     op.Kind    // 0: Unary
+	domain   op.Domain  // of the values that tests give all operands
+	accepts  dtype.Set  // 0: Floats
+	asFirst  bool       // the result has the dtype of the first operand, whatever others are; else halves beside a float32 count as such
+	narrow   bool       // halves are not computed in float32: the formula moves elements, or is a product, which adds up in float32 itself
+	infer    op.Rules   // nil: of the calls
+	python   *op.Python // nil: not public there
 	onnx     string
 
 	tolerance *op.Tolerance
 }
 
 // All are the rows of all formulas.
-var All = slices.Concat(activationComposites, lossComposites, normComposites, mathComposites, productComposites, indexComposites, imageComposites, stepComposites, attentionComposites)
+var All = composites(activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas, imageFormulas, stepFormulas, attentionFormulas, detectionFormulas)
 
 // composites are complete rows.
-func composites(list []composite) []op.Row {
-	rows := make([]op.Row, len(list))
-	for i := range list {
-		rows[i] = list[i].row()
+func composites(lists ...[]composite) (rows []op.Row) {
+	for _, list := range lists {
+		for i := range list {
+			rows = append(rows, list[i].row())
+		}
 	}
 	return rows
 }
@@ -72,6 +71,9 @@ func (k *composite) row() op.Row {
 	f.asFirst, f.narrow = k.asFirst, k.narrow
 	if k.accepts == 0 {
 		k.accepts = dtype.Floats
+	}
+	if k.python == nil {
+		k.python = &op.Python{Internal: true}
 	}
 	if k.gradient != "" {
 		f.gradient = f.slope(k.gradient)

@@ -12,8 +12,6 @@ import (
 //
 // Tolerances follow from those of the calls. k units in the last place are a relative error of up to k * 2**-23, and a relative
 // error of k * 2**-23 is up to 2 k units: errors of factors add up as relative errors. Halves are rounded once, from float32.
-var activationComposites = composites(activationFormulas)
-
 var activationFormulas = []composite{
 	{
 		// expm1 and a product: 2 (2 + 0.5); on Metal 2 (15 + 0.5). Above zero the exponential would overflow.
@@ -87,6 +85,11 @@ var activationFormulas = []composite{
 		id: 311, infer: likeX, python: functionInPlace, onnx: "ThresholdedRelu-10",
 		formula: `thresholded_relu(x, threshold=1.0, value=0.0) =
 			where(x > threshold, x, where(x <= threshold, value, x * 0))`,
+	},
+	{
+		// At 1 it is silu, which has a kernel.
+		id: 510, domain: op.Ordinary, infer: likeX, python: &op.Python{Internal: true}, onnx: "Swish-24",
+		formula: `swish(x, beta=1.0) = beta == 1 ? silu(x) : x * sigmoid(x * beta)`,
 	},
 	{
 		// x itself to the last digit below -40.

@@ -9,12 +9,18 @@ import (
 )
 
 // Sequences: what belongs to attention beside the row attention, whose heads are the axis before the last two, and recurrent layers.
-var attentionComposites = composites(attentionFormulas)
-
 var attentionFormulas = []composite{
 	{
+		id: 507, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		formula: `fused_softmax_mask(x, mask) = softmax(x + mask, -1)`,
+	},
+	{
+		id: 508, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		formula: `fused_softmax_mask_upper_triangle(x) = softmax(where(places(x, -1) > places(x, -2), -inf, x), -1)`,
+	},
+	{
 		// A pair is the first and the second half of what is turned, or with interleaved two neighbours.
-		id: 538, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, turnedPairs}, python: &op.Python{Internal: true}, onnx: "RotaryEmbedding-23",
+		id: 538, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, turnedPairs}, onnx: "RotaryEmbedding-23",
 		formula: `rotary_embedding(x, cos, sin, positions?, rotary_dim=0, interleaved=false) =
 			n = rotary_dim == 0 ? size(x, 3) : rotary_dim
 			first = numel(positions) == 1 & size(x, 2) > 1
@@ -34,25 +40,25 @@ var attentionFormulas = []composite{
 	{
 		// Token by token: the state decays, takes in the product of key and value, and is read by the query. With beta only that
 		// part of the value is taken in that the key does not read from the state already, times beta.
-		id: 539, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, statedTokens}, python: &op.Python{Internal: true},
+		id: 539, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, statedTokens},
 		formula: `linear_attention(query, key, value, state?, decay?, beta?, scale=1.0) -> out, state =
 			read = by_token(query, key, value, state, decay, beta, scale)
 			[read, read[1]]`,
 	},
 	{
 		// Without a cap it is the row attention.
-		id: 540, kind: op.Composed, narrow: true, infer: op.Rules{attendedPositions}, python: &op.Python{Internal: true},
+		id: 540, kind: op.Composed, narrow: true, infer: op.Rules{attendedPositions},
 		formula: `masked_attention(query, key, value, mask?, lengths?, scale=1.0, softcap=0.0, causal=false, past=0, left=-1, right=-1, open=false) =
 			attended(query, key, value, mask, lengths, scale, softcap, causal, past, left, right, open)`,
 	},
 	{
-		id: 541, kind: op.Composed, narrow: true, infer: op.Rules{attendedPositions}, python: &op.Python{Internal: true},
+		id: 541, kind: op.Composed, narrow: true, infer: op.Rules{attendedPositions},
 		formula: `masked_attention_scores(query, key, value, mask?, lengths?, scale=1.0, softcap=0.0, causal=false, past=0, left=-1, right=-1, open=false, stage=3, precision=dtype) -> out, scores =
 			made = attended_scores(query, key, value, mask, lengths, scale, softcap, causal, past, left, right, open, stage, precision)
 			[made, made[1]]`,
 	},
 	{
-		id: 547, kind: op.Composed, narrow: true, infer: op.Rules{steppedStates}, python: &op.Python{Internal: true},
+		id: 547, kind: op.Composed, narrow: true, infer: op.Rules{steppedStates},
 		formula: `recurrent(x, weight, h, cell?, bias?, peephole?, lengths?, weight_scale?, weight_zero?, kind="lstm", activations="sigmoid,tanh,tanh", alpha=floats, beta=floats, clip=0.0, linear=false, coupled=false, reverse=false) -> out, h, cell =
 			made = stepped(x, weight, h, cell, bias, peephole, lengths, weight_scale, weight_zero, kind, activations, alpha, beta, clip, linear, coupled, reverse)
 			[made, made[1], made[2]]`,

@@ -8,8 +8,6 @@ import (
 
 // Images: at other sizes, at points between pixels, surrounded by more of them, and with channels that become pixels. What follows
 // from sizes alone, indices and weights, is computed by the functions of image.go.
-var imageComposites = composites(imageFormulas)
-
 var imageFormulas = []composite{
 	{
 		// Of a channel, the number in its square is the last part, or with blocks_first the first one.
@@ -94,22 +92,22 @@ var imageFormulas = []composite{
 	{
 		// A point between elements is the mean of the four around it, by its distances; with mode max the largest of them by these
 		// weights, as in onnxruntime.
-		id: 533, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, regionBins}, python: &op.Python{Internal: true},
+		id: 533, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, regionBins},
 		formula: `roi_align(x, boxes, batch_indices, output_height=1, output_width=1, spatial_scale=1.0, sampling_ratio=1, half_pixel=true, mode="avg") =
 			regions(x, boxes, checked(batch_indices, size(x, 0)), output_height, output_width, spatial_scale, sampling_ratio, half_pixel, mode)`,
 	},
 	{
-		id: 534, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, deformedPlaces}, python: &op.Python{Internal: true},
+		id: 534, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, deformedPlaces},
 		formula: `deform_conv(x, offset, weight, bias?, mask?, stride=ints, padding=ints, dilation=ints, groups=1, deformable_groups=1) =
 			affine(deformed(x, offset, weight, bias, mask, stride, padding, dilation, groups, deformable_groups), none, bias, 1)`,
 	},
 	{
-		id: 548, kind: op.Composed, accepts: dtype.All, narrow: true, infer: op.Rules{pooledWindows}, python: &op.Python{Internal: true},
+		id: 548, kind: op.Composed, accepts: dtype.All, narrow: true, infer: op.Rules{pooledWindows},
 		formula: `window_pool(x, kernel_size=ints, stride=ints, padding=ints, dilation=ints, windows=ints, mode="max", exclusive=true) =
 			pooled(x, kernel_size, stride, padding, dilation, windows, mode, exclusive)`,
 	},
 	{
-		id: 549, kind: op.Composed, accepts: dtype.All, narrow: true, infer: op.Rules{pooledWindows}, python: &op.Python{Internal: true},
+		id: 549, kind: op.Composed, accepts: dtype.All, narrow: true, infer: op.Rules{pooledWindows},
 		formula: `window_pool_places(x, kernel_size=ints, stride=ints, padding=ints, dilation=ints, windows=ints) =
 			pooled_places(x, kernel_size, stride, padding, dilation, windows)`,
 	},

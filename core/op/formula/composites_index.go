@@ -4,11 +4,10 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // Elements by their order and by their places: medians, tables, and writes through indices and masks.
-var indexComposites = composites(indexFormulas)
-
 var indexFormulas = []composite{
 	{
 		// nan if any element is, and then where the first is. Of an even number the mean of both middle ones, or with low the smaller one,
@@ -64,6 +63,16 @@ var indexFormulas = []composite{
 	{
 		id: 482, kind: op.Index, accepts: dtype.Movable, narrow: true, python: methodByHand,
 		formula: `scatter_nd(x, index, updates, reduce="assign") = put(x, updates, coordinates(index, x, 0), reduce, true)`,
+	},
+	{
+		// Each sequence reads through two index tensors: its own number, and its places in the other order.
+		id: 473, kind: op.Index, accepts: dtype.Movable, narrow: true, infer: op.Rules{likeFirst, reversedSequences, unchanged},
+		python: &op.Python{Internal: true}, onnx: "ReverseSequence-10",
+		formula: `reverse_sequence(x, lengths, batch_axis=1, time_axis=0) =
+			length = along(whole(lengths), x, batch_axis)
+			place = places(x, time_axis)
+			from = where(place < length, length - place - number(place, 1), place)
+			index(x, own_places(reshape(from, sizes(x, 0, 2)), time_axis))`,
 	},
 	{
 		id: 485, kind: op.Composed, accepts: dtype.All, narrow: true, python: rows.ByHandInPlace,
@@ -125,4 +134,122 @@ var indexFormulas = []composite{
 			end = argmax(place - cummax(where(begins, place, number(place, 0)), axis), axis, true)
 			[pick(sorted, end, axis), pick(sorted[1], end, axis)]`,
 	},
+	{
+		// A slice that is not named is 0. The gradient of an extreme goes to all elements that are it, as in Paddle.
+		id: 594, kind: op.Index, accepts: dtype.Numbers,
+		formula: `segment_pool(x, segment_ids, pooltype="sum", segments=0) = pooled_by(x, segment_ids, pooltype, segments)`,
+		gradient: `
+			taken = gather(dy, segment_ids, 0)
+			extreme = pooltype == "max" | pooltype == "min"
+			kept = extreme ? x == gather(segment_pool(x, segment_ids, pooltype, segments), segment_ids, 0) : x
+			pooltype == "sum" ? taken : extreme ? where(kept, taken, 0) :
+			taken / gather(segment_pool(x * 0 + 1, segment_ids, "sum", segments), segment_ids, 0)`,
+	},
+	{
+		id: 595, kind: op.Index, accepts: dtype.Numbers,
+		formula: `send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=0) =
+			n = out_size > 0 ? out_size : size(x, 0)
+			segment_pool(gather(x, checked(src_index, size(x, 0)), 0), dst_index, reduce_op, n)`,
+	},
+	{
+		id: 596, kind: op.Index, accepts: dtype.Numbers,
+		formula: `send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", out_size=0) =
+			n = out_size > 0 ? out_size : size(x, 0)
+			sent = gather(x, checked(src_index, size(x, 0)), 0)
+			edge = rank(y) == 1 ? along(y, sent, 0) : y
+			segment_pool(message(sent, edge, message_op), dst_index, reduce_op, n)`,
+	},
+	{
+		id: 597, kind: op.Index, accepts: dtype.Numbers,
+		formula: `send_uv(x, y, src_index, dst_index, message_op="add") =
+			same_shape(src_index, dst_index)
+			message(gather(x, checked(src_index, size(x, 0)), 0), gather(y, checked(dst_index, size(y, 0)), 0), message_op)`,
+	},
+	{
+		// From the last step back, the beam that each beam continues.
+		id: 557, kind: op.Index, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, infer: op.Rules{likeFirst, unchanged}, python: functionByHand,
+		formula: `gather_tree(ids, parents) =
+			same_shape(ids, parents)
+			n = size(ids, 0)
+			before = checked(parents, size(ids, 2))
+			beams = scan(b, expand(counted(size(ids, 2)), sizes(ids, 1, none)), i, n - 1, pick(squeeze(part(before, 0, n - 1 - i, n - i), [0]), b, 1))
+			numel(ids) == 0 ? ids : pick(ids, flip(beams, [0]), 2)`,
+	},
+	{
+		// Without an axis all elements are one line.
+		id: 441, kind: op.Composed, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		gradient: `given(axis) ? rolled(dy, shifts, axis, true) : shaped(rolled(reshape(dy, [-1]), shifts, [0], true), dy)`,
+		formula: `roll(x, shifts=ints, axis=ints) =
+			given(axis) ? rolled(x, shifts, axis, false) : shaped(rolled(reshape(x, [-1]), shifts, [0], false), x)`,
+	},
+	{
+		id: 442, kind: op.Composed, accepts: dtype.Movable, narrow: true, python: &op.Python{Module: "fft", ByHand: true},
+		gradient: `ifftshift(dy, axes)`,
+		formula:  `fftshift(x, axes=ints) = rolled(x, none, axes, false)`,
+	},
+	{
+		id: 443, kind: op.Composed, accepts: dtype.Movable, narrow: true, python: &op.Python{Module: "fft", ByHand: true},
+		gradient: `fftshift(dy, axes)`,
+		formula:  `ifftshift(x, axes=ints) = rolled(x, none, axes, true)`,
+	},
+	{
+		// Blocks behind the axis are repeated as a whole.
+		id: 444, kind: op.Composed, accepts: dtype.Movable, narrow: true, python: methodByHand,
+		formula: `repeat_interleave(x, repeats=1, axis=int) =
+			along = given(axis) & rank(x) > 0
+			at = along ? axis : 0
+			line = along ? x : reshape(x, [-1])
+			front = sizes(line, 0, at)
+			rest = at == -1 ? [] : sizes(line, at + 1, none)
+			blocks = reshape(line, [product(front + [size(line, at)]), 1, product(rest)])
+			reshape(tile(blocks, [repeats, 1]), front + [size(line, at) * repeats] + rest)`,
+	},
+	{
+		id: 445, kind: op.Composed, accepts: dtype.All, narrow: true, python: functionByHand,
+		formula: `sequence_mask(x, maxlen=1, dtype=dtype) =
+			places = is_float(x) ? like(counted(maxlen), x) : counted(maxlen)
+			kept = places < unsqueeze(is_float(x) ? x : whole(x), [-1])
+			given(dtype) ? cast(kept, dtype=dtype) : whole(kept)`,
+	},
+	{
+		id: 446, kind: op.Composed, accepts: dtype.Integers, narrow: true, python: &op.Python{ByHand: true},
+		formula: `multiplex(index, inputs...) =
+			all = stack(inputs)
+			index(all, [checked(reshape(index, [-1]), size(all, 0)), counted(size(index, 0))])`,
+	},
+}
+
+// rollAxes moves elements along axes, one after the other; what leaves at one end enters at the other. Without shifts it is by half of
+// an axis; without axes it is along all of them. The last argument is for the way back: shifts are reversed, and halves rounded up.
+func rollAxes(e *evaluation, args []*quantity) *quantity {
+	x, shifts, axes := args[0].v, args[1].value.Ints, args[2].value.Ints
+	s := e.Shape(x)
+	if !args[2].value.Set() {
+		axes = otherAxes(e, []*quantity{args[0], whole(-1 - shape.MaxRank)}).value.Ints
+	}
+	if args[1].value.Set() && len(shifts) != len(axes) {
+		return e.refuse("there are %d shifts and %d axes; want as many", len(shifts), len(axes))
+	}
+	for i := range axes {
+		axis, ok := e.axis(&s, whole(axes[i]))
+		if !ok {
+			break
+		}
+		n := s.Dims[axis]
+		shift := (n + args[3].value.I) / 2
+		if shifts != nil {
+			shift = shifts[i] * (1 - 2*args[3].value.I)
+		}
+		if n <= 0 { // of a symbol there are types alone, which stay
+			continue
+		}
+		if shift %= n; shift < 0 {
+			shift += n
+		}
+		if shift > 0 {
+			end := between(e.Calls, x, int64(axis), n-shift, n)
+			x = e.Do(op.IDConcat, op.Attrs{{Kind: op.Int, I: int64(axis)}}, end, between(e.Calls, x, int64(axis), 0, n-shift))
+		}
+	}
+	return &quantity{v: x}
 }

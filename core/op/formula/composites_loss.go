@@ -10,8 +10,6 @@ import (
 //
 // Where an operand meets a logarithm or a root at the end of its domain, where() puts a harmless number in its place in front of
 // the call and not only behind it, because the gradient of the call would be infinite there, and 0 times that is nan.
-var lossComposites = composites(lossFormulas)
-
 var lossFormulas = []composite{
 	{
 		id: 320, kind: op.Composed, accepts: dtype.Numbers, python: functionByHand,
@@ -248,20 +246,81 @@ var lossFormulas = []composite{
 			cut = clip(scores * like(valid, input), -40, 40)
 			sum(softplus(cut, 1, 40) - like(bits, input) * cut, axis=[1], keepdim=true)`,
 	},
+	{
+		id: 555, kind: op.Composed, narrow: true, python: functionByHand,
+		formula: `softmax_with_cross_entropy(logits, label, soft_label=false, ignore_index=-100, axis=-1) -> loss, softmax =
+			[cross_entropy(logits, label, none, ignore_index, "none", soft_label, axis), softmax(logits, axis)]`,
+	},
+	{
+		// A. Graves et al., Connectionist Temporal Classification, 2006, 4.1. Targets are the labels with blanks around each; a path may
+		// skip the blank between two labels, unless they are equal. The logarithm of 0 is finite, so that the difference of two is no nan,
+		// and so large that no path with it is possible. Labels that are too long have no loss, as in Paddle. With norm_by_times the
+		// gradient of an example is divided by its number of times, and the loss is not.
+		id: 556, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, lossOfSequences}, python: functionByHand,
+		formula: `ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=false, zero_infinity=false) =
+			n = size(labels, 0)
+			times = reshape(whole(input_lengths), [n])
+			lengths = reshape(whole(label_lengths), [n])
+			inside = places(labels, 1) < unsqueeze(lengths, [1])
+			spelled = where(inside, checked(labels, size(log_probs, 2)), number(lengths, blank))
+			targets = pad(reshape(stack([spelled * weak(0) + weak(blank), spelled], 2), [n, 2 * size(labels, 1)]), [0, 0, 0, 1], "constant", blank)
+			logs = log_softmax(log_probs, -1)
+			scores = clip(index(logs, [places(logs, 0), places(logs, 1), unsqueeze(targets, [0])]), -1e30, none)
+			skip = where(targets == pad(targets, [0, 0, 2, -2], "constant", blank), number(scores, -1e30), number(scores, 0))
+			paths = scan(p, where(counted(size(targets, 1)) < 2, row(scores, 0), -1e30), t, size(scores, 0) - 1, before=pad(p, [0, 0, 2, 0], "constant", -1e30),
+				logaddexp(logaddexp(p, part(before, 1, 1, -1)), part(before, 1, 0, -2) + skip) + row(scores, t + 1))
+			batch = counted(n)
+			end = lengths * weak(2)
+			last = times - weak(1)
+			ends = logaddexp(index(paths, [last, batch, end]), where(lengths > 0, index(paths, [last, batch, end - weak(1)]), -1e30))
+			blanks = sum(whole(part(spelled, 1, 1, none) == part(spelled, 1, 0, -1) & part(inside, 1, 1, none)), axis=[1])
+			each = where(times >= lengths + blanks, where(ends > -5e29, -ends, zero_infinity ? 0 : inf), 0)
+			loss = norm_by_times ? (each - fixed(each)) / like(times, each) + fixed(each) : each
+			reduction == "mean" ? mean(loss / like(lengths, loss)) : reduced(loss, reduction)`,
+	},
+	{
+		// A. Graves, Sequence Transduction with Recurrent Neural Networks, 2012, 2.4, by diagonals of constant time and labels: a path waits
+		// for the next time, or emits a label. The gradient of emitting is multiplied by 1 + fastemit_lambda, and the loss is not.
+		id: 558, kind: op.Composed, asFirst: true, infer: op.Rules{likeFirst, lossOfSequences}, python: functionByHand,
+		formula: `rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean") =
+			count = size(label, 0)
+			times = reshape(whole(input_lengths), [count])
+			lengths = reshape(whole(label_lengths), [count])
+			labels = pad(where(places(label, 1) < unsqueeze(lengths, [1]), checked(label, size(input, 3)), number(lengths, blank)), [0, 0, 0, 1], "constant", blank)
+			behind = counted(size(input, 2))
+			moments = reshape(counted(size(input, 1) + size(input, 2) - 1), [-1, 1, 1]) - behind
+			there = moments >= 0 & moments < size(input, 1)
+			time = clip(moments, weak(0), weak(size(input, 1) - 1))
+			batch = reshape(counted(count), [-1, 1])
+			waiting = where(there, clip(index(input, [batch, time, behind, number(behind, blank)]), -1e30, none), -1e30)
+			scores = where(there, clip(index(input, [batch, time, behind, labels]), -1e30, none), -1e30)
+			emitting = fastemit_lambda == 0 ? scores : (scores - fixed(scores)) * (1 + fastemit_lambda) + fixed(scores)
+			begin = expand(where(behind == 0, number(waiting, 0), number(waiting, -1e30)), sizes(waiting, 1, none))
+			paths = scan(p, begin, d, size(waiting, 0) - 1, logaddexp(p + row(waiting, d), pad(p + row(emitting, d), [0, 0, 1, -1], "constant", -1e30)))
+			ends = [times - weak(1) + lengths, counted(count), lengths]
+			loss = -(index(paths, ends) + index(waiting, ends))
+			reduction == "mean" ? sum(loss) / count : reduced(loss, reduction)`,
+	},
+}
+
+// lossOfSequences is the rule of ctc_loss and rnnt_loss, whose calls are many: a loss for each of the labels, or one number.
+func lossOfSequences(c *op.Inference) error {
+	if c.Attr("reduction").Str() == "none" {
+		c.Out[0].Shape = rows.Line(c.In[1].Shape.Dims[0], 1, 0)
+	}
+	return nil
 }
 
 // Steps of optimizers: from a weight, its gradient and the states of the optimizer to the next weight and states.
 //
 // Rates and counts of steps are tensors of one element, so that they may change without another program. A decay is a part of the
 // weight that is added to the gradient.
-var stepComposites = composites(stepFormulas)
-
 var stepFormulas = []composite{
 	{
 		// The means are corrected for their first values by the powers of both factors, which follow from the number of this step,
 		// from 1 on, or are given. A power of 1 corrects nothing. With scaled_epsilon the divisor is corrected as a whole, as in
 		// Paddle, and not the root alone, as in ONNX. AdamW has a decoupled_decay.
-		id: 530, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		id: 530, kind: op.Composed, asFirst: true,
 		formula: `adam_step(x, grad, mean, square_mean, learning_rate, step?, beta1_power?, beta2_power?, beta1=0.9, beta2=0.999, epsilon=1e-8, scaled_epsilon=false, decay=0.0, decoupled_decay=0.0, decay_after=0.0) -> out, mean, square_mean =
 			g = decay == 0 ? grad : x * decay + grad
 			m = mean * beta1 + g * (1 - beta1)
@@ -278,7 +337,7 @@ var stepFormulas = []composite{
 	},
 	{
 		// The rate falls with the number of steps before this one.
-		id: 531, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		id: 531, kind: op.Composed, asFirst: true,
 		formula: `adagrad_step(x, grad, square_sum, learning_rate, step?, epsilon=0.000001, decay=0.0, rate_decay=0.0) -> out, square_sum =
 			g = decay == 0 ? grad : x * decay + grad
 			total = square_sum + g * g
@@ -287,11 +346,138 @@ var stepFormulas = []composite{
 	},
 	{
 		// The first gradient counts whole, whatever its factor is: step is the number of steps before this one.
-		id: 532, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		id: 532, kind: op.Composed, asFirst: true,
 		formula: `momentum_step(x, grad, velocity, learning_rate, step?, momentum=0.9, gradient_factor=1.0, nesterov=false, decay=0.0) -> out, velocity =
 			g = decay == 0 ? grad : x * decay + grad
 			factor = given(step) ? where(step > 0, number(x, gradient_factor), number(x, 1.0)) : gradient_factor
 			v = velocity * momentum + (gradient_factor == 1 ? g : g * factor)
 			[x - learning_rate * (nesterov ? g + v * momentum : v), v]`,
+	},
+	{
+		id: 580, kind: op.Composed, asFirst: true,
+		formula: `sgd_step(x, grad, learning_rate) = x - learning_rate * grad`,
+	},
+	{
+		// adam_step as Paddle's operator has it: the powers of both factors are operands, and with max_square_mean the divisor never falls.
+		id: 581, kind: op.Composed, asFirst: true,
+		formula: `adamw_step(x, grad, mean, square_mean, learning_rate, beta1_power, beta2_power, max_square_mean?, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.01, lr_ratio=1.0) -> out, mean, square_mean, max_square_mean =
+			rate = learning_rate * lr_ratio
+			m = mean * beta1 + grad * (1 - beta1)
+			v = square_mean * beta2 + square(grad) * (1 - beta2)
+			most = given(max_square_mean) ? maximum(max_square_mean, v) : number(x, 0.0)
+			root = sqrt(1 - beta2_power)
+			size = sqrt(given(max_square_mean) ? most : v) + root * epsilon
+			[x * (1 - rate * weight_decay) - rate * root / (1 - beta1_power) * (m / size), m, v, most]`,
+	},
+	{
+		id: 582, kind: op.Composed, asFirst: true,
+		formula: `adamax_step(x, grad, mean, norm, learning_rate, beta1_power, beta1=0.9, beta2=0.999, epsilon=1e-8) -> out, mean, norm =
+			m = mean * beta1 + grad * (1 - beta1)
+			n = maximum(norm * beta2 + epsilon, abs(grad))
+			[x - learning_rate / (1 - beta1_power) * (m / n), m, n]`,
+	},
+	{
+		id: 583, kind: op.Composed, asFirst: true,
+		formula: `adadelta_step(x, grad, square_mean, square_change, learning_rate, epsilon=0.000001, rho=0.95) -> out, square_mean, square_change =
+			v = square_mean * rho + square(grad) * (1 - rho)
+			change = sqrt((square_change + epsilon) / (v + epsilon)) * grad
+			[x - learning_rate * change, v, square_change * rho + square(change) * (1 - rho)]`,
+	},
+	{
+		// With a mean of gradients their variance takes the place of the mean of squares: Paddle calls it centered.
+		id: 584, kind: op.Composed, asFirst: true,
+		formula: `rmsprop_step(x, grad, square_mean, velocity, learning_rate, mean?, rho=0.95, epsilon=0.000001, momentum=0.0) -> out, square_mean, velocity, mean =
+			v = square_mean * rho + square(grad) * (1 - rho)
+			m = given(mean) ? mean * rho + grad * (1 - rho) : number(x, 0.0)
+			moved = velocity * momentum + learning_rate * grad / sqrt((given(mean) ? v - square(m) : v) + epsilon)
+			[x - moved, v, moved, m]`,
+	},
+	{
+		id: 585, kind: op.Composed, asFirst: true,
+		formula: `lamb_step(x, grad, mean, square_mean, learning_rate, beta1_power, beta2_power, lamb_weight_decay=0.01, beta1=0.9, beta2=0.999, epsilon=0.000001, always_adapt=false) -> out, mean, square_mean =
+			m = mean * beta1 + grad * (1 - beta1)
+			v = square_mean * beta2 + square(grad) * (1 - beta2)
+			change = m / (1 - beta1_power) / (sqrt(v / (1 - beta2_power)) + epsilon) + x * lamb_weight_decay
+			own = p_norm(x)
+			length = p_norm(change)
+			adapted = where(own > 0 & length > 0, learning_rate * own / length, learning_rate)
+			[x - (lamb_weight_decay > 0 | always_adapt ? adapted : learning_rate) * change, m, v]`,
+	},
+	{
+		// The momentum grows from step to step, as a power of 0.96 that decays becomes smaller; powers and products are of the steps before.
+		id: 586, kind: op.Composed, asFirst: true,
+		formula: `nadam_step(x, grad, mean, square_mean, learning_rate, decay_power, beta2_power, momentum_product, beta1=0.9, beta2=0.999, epsilon=1e-8, momentum_decay=0.004) -> out, mean, square_mean, decay_power, beta2_power, momentum_product =
+			m = mean * beta1 + grad * (1 - beta1)
+			v = square_mean * beta2 + square(grad) * (1 - beta2)
+			power = decay_power * 0.96
+			second = beta2_power * beta2
+			decayed = power ** momentum_decay * (beta1 * 0.5)
+			product = momentum_product * (beta1 - decayed)
+			next = beta1 - decayed * 0.96 ** momentum_decay
+			change = next * m / (1 - product * next) + (1 - beta1 + decayed) * grad / (1 - product)
+			[x - learning_rate * change / (sqrt(v / (1 - second)) + epsilon), m, v, power, second, product]`,
+	},
+	{
+		// The variance of the divisor is known from a length above 5 on; before, the step is that of the mean alone. Powers and rho are of
+		// the steps before.
+		id: 587, kind: op.Composed, asFirst: true,
+		formula: `radam_step(x, grad, mean, square_mean, learning_rate, beta1_power, beta2_power, rho, beta1=0.9, beta2=0.999, epsilon=1e-8) -> out, mean, square_mean, beta1_power, beta2_power, rho =
+			m = mean * beta1 + grad * (1 - beta1)
+			v = square_mean * beta2 + square(grad) * (1 - beta2)
+			first = beta1_power * beta1
+			second = beta2_power * beta2
+			r = (rho * (beta2 - second) + second) / (1 - second)
+			end = 2 / (1 - beta2) - 1
+			length = end - r * 2
+			known = maximum(length, 5)
+			bent = sqrt((known - 4) * (known - 2) / known * (end / ((end - 4) * (end - 2)))) * sqrt(1 - second)
+			[x - learning_rate / (1 - first) * m * where(length > 5, bent / (sqrt(v) + epsilon), 1), m, v, first, second, r]`,
+	},
+	{
+		// Each element has a rate of its own, which grows while the sign of its gradient stays.
+		id: 588, kind: op.Composed, asFirst: true,
+		formula: `rprop_step(x, grad, previous, learning_rate, learning_rate_min=0.00001, learning_rate_max=50.0, eta_negative=0.5, eta_positive=1.2) -> out, previous, learning_rate =
+			product = grad * previous
+			eta = where(product > 0, number(x, eta_positive), where(product < 0, number(x, eta_negative), number(x, 1.0)))
+			rate = clip(learning_rate * eta, learning_rate_min, learning_rate_max)
+			g = where(product < 0, 0, grad)
+			[x - sign(g) * rate, g, rate]`,
+	},
+	{
+		id: 589, kind: op.Composed, asFirst: true,
+		formula: `asgd_step(x, grad, gradient_sum, oldest, learning_rate, n) -> out, gradient_sum =
+			total = gradient_sum - oldest + grad
+			[x - learning_rate / n * total, total]`,
+	},
+	{
+		id: 590, kind: op.Composed, asFirst: true,
+		formula: `lars_momentum_step(x, grad, velocity, learning_rate, momentum=0.9, lars_coeff=0.001, lars_weight_decay=0.0005, epsilon=0.0) -> out, velocity =
+			own = p_norm(x)
+			length = p_norm(grad)
+			adapted = learning_rate * lars_coeff * own / (length + own * lars_weight_decay + epsilon)
+			rate = lars_weight_decay > 0 ? where(own > 0 & length > 0, adapted, learning_rate) : learning_rate
+			v = velocity * momentum + rate * (grad + x * lars_weight_decay)
+			[x - v, v]`,
+	},
+	{
+		id: 591, kind: op.Composed, asFirst: true,
+		formula: `clip_by_norm(x, max_norm=1.0) = x * (max_norm / maximum(p_norm(x), max_norm))`,
+	},
+	{
+		id: 592, kind: op.Composed, asFirst: true,
+		formula: `check_finite_and_unscale(x, scale) -> out, found_infinite = [x * (1 / scale), !all(isfinite(x))]`,
+	},
+	{
+		// Counts of steps since the scale has changed, good ones and bad ones in a row.
+		id: 593, kind: op.Composed, accepts: dtype.All, narrow: true,
+		formula: `update_loss_scaling(found_infinite, loss_scaling, good_steps, bad_steps, incr_every_n_steps=2000, decr_every_n_nan_or_inf=1, incr_ratio=2.0, decr_ratio=0.5) -> loss_scaling, good_steps, bad_steps =
+			good = where(found_infinite, number(good_steps, 0), good_steps + weak(1))
+			bad = where(found_infinite, bad_steps + weak(1), number(bad_steps, 0))
+			grows = good == weak(incr_every_n_steps)
+			falls = bad == weak(decr_every_n_nan_or_inf)
+			raised = loss_scaling * incr_ratio
+			up = where(grows & isfinite(raised), raised, loss_scaling)
+			scale = where(falls, maximum(loss_scaling * decr_ratio, 1), up)
+			[scale, where(grows, number(good, 0), good), where(falls, number(bad, 0), bad)]`,
 	},
 }

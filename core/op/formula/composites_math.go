@@ -7,8 +7,6 @@ import (
 )
 
 // Functions of elements that are formulas of others. Paddle has them as functions and as methods.
-var mathComposites = composites(mathFormulas)
-
 var mathFormulas = []composite{
 	{
 		id: 370, kind: op.Composed, python: rows.ByHandInPlace,
@@ -135,11 +133,11 @@ var mathFormulas = []composite{
 			sum(is_float(x) ? where(isnan(x), number(x, 0), x) : x, axis, dtype, keepdim)`,
 	},
 	{
-		id: 543, kind: op.Composed, accepts: dtype.All, asFirst: true, infer: op.Rules{likeFirst, unchanged}, python: &op.Python{Internal: true}, onnx: "Shrink-9",
+		id: 543, kind: op.Composed, accepts: dtype.All, asFirst: true, infer: op.Rules{likeFirst, unchanged}, onnx: "Shrink-9",
 		formula: `shrink(x, threshold=0.5, bias=0.0) = where(x < -threshold, x + bias, where(x > threshold, x - bias, 0))`,
 	},
 	{
-		id: 544, kind: op.Composed, infer: op.Rules{likeFirst, unchanged}, narrow: true, python: &op.Python{Internal: true}, onnx: "Hardmax-13",
+		id: 544, kind: op.Composed, infer: op.Rules{likeFirst, unchanged}, narrow: true, onnx: "Hardmax-13",
 		formula: `hardmax(x, axis=-1) = like(places(x, axis) == argmax(x, axis=axis, keepdim=true), x)`,
 	},
 	{
@@ -173,6 +171,24 @@ var mathFormulas = []composite{
 		formula: `rrelu(x, slopes) = where(x < 0, x * slopes, x)`,
 	},
 	{
+		// Small numbers are scaled up, so that they are normal and the power of 2 that each is multiplied by is, too: the bits of both
+		// are exponents.
+		id: 501, kind: op.Composed, accepts: dtype.SetOf(dtype.Float32, dtype.Float64), python: methodByHand,
+		formula: `frexp(x) -> mantissa, exponent =
+			usual = isfinite(x) & x != 0
+			safe = where(usual, x, number(x, 0.5))
+			double = is_double(x)
+			small = abs(safe) < number(x, double ? 2.0 ** -900 : 2.0 ** -60)
+			scaled = where(small, safe * 2.0 ** 64, safe)
+			b = bits(scaled)
+			all = number(b, double ? 2047 * 2 ** 52 : 255 * 2 ** 23)
+			biased = bitwise_and(b, all)
+			power = from_bits(all - biased, x)
+			bias = double ? 1022 : 126
+			exponent = like(biased, x) * (double ? 2.0 ** -52 : 2.0 ** -23) - where(small, number(x, bias + 64), number(x, bias))
+			[where(usual, scaled * 0.25 * power, x), where(usual, exponent, where(isinf(x), number(x, 1), abs(x) * 0))]`,
+	},
+	{
 		id: 495, kind: op.Composed, accepts: dtype.SetOf(dtype.Int32, dtype.Int64), narrow: true, python: functionByHand,
 		formula: `shard_index(input, index_num=1, nshards=1, shard_id=0, ignore_value=-1) =
 			n = number(input, -(-index_num // nshards))
@@ -180,15 +196,20 @@ var mathFormulas = []composite{
 	},
 	{
 		// Halves are rounded to the even integer; a sum with a zero point of 16 bits may be none of a half.
-		id: 545, kind: op.Composed, narrow: true, python: &op.Python{Internal: true},
+		id: 545, kind: op.Composed, narrow: true,
 		formula: `quantize_linear(x, scale, zero?, low=0.0, high=255.0, dtype=dtype) =
 			steps = wide(round(x / scale))
 			kept = clip(given(zero) ? steps + like(zero, steps) : steps, low, high)
 			given(dtype) ? cast(kept, dtype=dtype) : kept`,
 	},
 	{
+		id: 606, kind: op.Composed, accepts: dtype.All, narrow: true,
+		formula: `dequantize_linear(x, scale, zero?) =
+			like((given(zero) ? wide(x) - wide(zero) : wide(x)) * wide(scale), scale)`,
+	},
+	{
 		// Of zeros alone the scale is 1, as in onnxruntime: nothing can be divided by 0.
-		id: 546, kind: op.Composed, narrow: true, python: &op.Python{Internal: true}, onnx: "DynamicQuantizeLinear-11",
+		id: 546, kind: op.Composed, narrow: true, onnx: "DynamicQuantizeLinear-11",
 		formula: `dynamic_quantize_linear(x) -> out, scale, zero =
 			low = numel(x) == 0 ? number(x, 0.0) : minimum(min(x), 0)
 			high = numel(x) == 0 ? number(x, 0.0) : maximum(max(x), 0)
@@ -196,5 +217,67 @@ var mathFormulas = []composite{
 			scale = where(width == 0, number(x, 1.0), width / 255)
 			zero = octets(round(clip(-low / scale, 0, 255)))
 			[octets(quantize_linear(x, scale, zero)), scale, zero]`,
+	},
+	// Random numbers from 0 to below 1 are operands of distributions. Of those with a logarithm or a pole there, 0 becomes half of the
+	// distance of random numbers.
+	{
+		id: 598, kind: op.Composed, narrow: true, python: functionOfLinalg,
+		formula: `bernoulli(x, numbers) = like(numbers < x, x)`,
+	},
+	{
+		id: 599, kind: op.Composed, python: &op.Python{Internal: true, PartOf: "exponential_"},
+		formula: `exponential(numbers, lam=1.0) =
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			-log(u) / lam`,
+	},
+	{
+		id: 600, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true, PartOf: "cauchy_"},
+		formula: `cauchy(numbers, loc=number, scale=1.0) =
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			tan((u - 0.5) * pi) * scale + loc`,
+	},
+	{
+		id: 601, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true, PartOf: "geometric_"},
+		formula: `geometric(numbers, probs) =
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			log(u) / log1p(-probs)`,
+	},
+	{
+		// With replacement numbers are searched for in the running sum of the weights, which are divided by the largest so that it does not
+		// overflow. Without, the largest of log(weight) + g are taken, g having Gumbel's distribution: one index after the other with the
+		// weights of those that are left (Yellott, J. Math. Psych. 15, 1977).
+		id: 602, kind: op.Composed, narrow: true, python: methodByHand,
+		formula: `multinomial(x, numbers, num_samples=1, replacement=false) =
+			sums = cumsum(x / max(x, axis=[-1], keepdim=true), -1)
+			u = maximum(numbers, is_double(numbers) ? 2.0 ** -54 : 2.0 ** -25)
+			replacement ?
+			searchsorted(sums / at(sums, -1, size(x, -1) - 1), numbers, true) :
+			topk(log(x) - log(-log(u)), num_samples, -1, true)[1]`,
+	},
+	{
+		// By the inverse of the distribution function, whose values at both bounds numbers are between.
+		id: 603, kind: op.Composed,
+		formula: `truncated_gaussian(numbers, mean=0.0, std=1.0, a=-2.0, b=2.0) =
+			low = erf(number(numbers, (a - mean) / (std * 2 ** 0.5)))
+			high = erf(number(numbers, (b - mean) / (std * 2 ** 0.5)))
+			clip(erfinv(low + (high - low) * numbers) * (std * 2 ** 0.5) + mean, a, b)`,
+	},
+	{
+		// The gradient passes through, as if nothing were rounded. Halves are rounded away from 0, or with round_type 0 to the even integer.
+		id: 604, kind: op.Composed, asFirst: true,
+		formula: `fake_quantize_dequantize_abs_max(x, bit_length=8, round_type=1) -> out, out_scale =
+			y = fake_channel_wise_quantize_dequantize_abs_max(reshape(x, [1, -1]), bit_length, round_type)
+			[shaped(y, x), y[1]]`,
+		gradient: `given(dy) ? dy : x * 0`,
+	},
+	{
+		id: 605, kind: op.Composed, asFirst: true,
+		formula: `fake_channel_wise_quantize_dequantize_abs_max(x, bit_length=8, round_type=1, quant_axis=0) -> out, out_scale =
+			scale = max(abs(x), axis=others(x, quant_axis), keepdim=true)
+			steps = 2 ** (bit_length - 1) - 1
+			place = x * (steps / where(scale <= 1e-30, scale + 0.000001, scale))
+			nearest = round_type == 0 ? round(place) : where(abs(frac(place)) == 0.5, trunc(place) + sign(place), round(place))
+			[nearest * scale / steps, reshape(scale, [size(x, quant_axis)])]`,
+		gradient: `given(dy) ? dy : x * 0`,
 	},
 }

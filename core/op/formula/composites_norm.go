@@ -7,12 +7,10 @@ import (
 
 // Norms, distances and normalizations. Statistics are computed from differences to the mean: the difference of the mean of
 // squares and the square of the mean would cancel.
-var normComposites = composites(normFormulas)
-
 var normFormulas = []composite{
 	{
 		// A root whose gradient at 0 is 0, as that of a norm, and not infinite.
-		id: 350, infer: likeX, python: &op.Python{Internal: true},
+		id: 350, infer: likeX,
 		formula: `root(x, power=0.5) = power == 0.5 ? sqrt(x) : pow(x, power)`,
 		gradient: `
 			safe = where(x == 0, 1, x)
@@ -143,7 +141,7 @@ var normFormulas = []composite{
 	},
 	{
 		// By a mean square of 1 over some axes.
-		id: 542, kind: op.Composed, asFirst: true, python: &op.Python{Internal: true},
+		id: 542, kind: op.Composed, asFirst: true,
 		formula: `standardize(x, axis=ints, epsilon=0.00001, centered=true) -> out, mean, inverse =
 			center = mean(x, axis=axis, keepdim=true)
 			apart = centered ? x - center : x

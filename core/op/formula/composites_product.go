@@ -1,14 +1,15 @@
 package formula
 
 import (
+	"slices"
+
 	"github.com/paddle-mps/paddle-mps/core/dtype"
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
+	"github.com/paddle-mps/paddle-mps/core/shape"
 )
 
 // Products of vectors and matrices, distances of rows, and sums and differences along an axis.
-var productComposites = composites(productFormulas)
-
 var productFormulas = []composite{
 	{
 		id: 391, kind: op.Composed, accepts: dtype.All, python: methodByHand,
@@ -163,14 +164,51 @@ var productFormulas = []composite{
 	},
 	{
 		// Numbers are pairs of a real and an imaginary part on the last axis, or real parts alone.
-		id: 536, kind: op.Composed, infer: op.Rules{rows.FloatOnly, transformedAxis}, python: &op.Python{Internal: true}, onnx: "DFT-20",
+		id: 536, kind: op.Composed, infer: op.Rules{rows.FloatOnly, transformedAxis}, onnx: "DFT-20",
 		formula: `dft(x, length=0, axis=-2, inverse=false, onesided=false) = spectrum(x, length, axis, inverse, onesided)`,
 	},
 	{
-		id: 537, kind: op.Composed, asFirst: true, infer: op.Rules{rows.Same, framedSignal}, python: &op.Python{Internal: true},
+		id: 537, kind: op.Composed, asFirst: true, infer: op.Rules{rows.Same, framedSignal},
 		formula: `stft(x, window?, frame_length=1, frame_step=1, onesided=true) =
-			parts = frames(x, frame_length, frame_step)
+			n = (size(x, 1) - frame_length) // frame_step + 1
+			places = unsqueeze(counted(n) * weak(frame_step), [1]) + counted(frame_length)
+			parts = reshape(gather(x, reshape(places, [-1]), 1), [size(x, 0), n, frame_length, size(x, 2)])
 			dft(given(window) ? parts * along(window, parts, 2) : parts, frame_length, 2, false, onesided)`,
+	},
+	{
+		id: 502, kind: op.Product, accepts: dtype.Numbers, python: functionOfLinalg,
+		formula: `multi_dot(x...) = chained(x)`,
+	},
+	{
+		id: 503, kind: op.Composed, python: functionOfLinalg,
+		formula: `pdist(x, p=2.0) = p_norm(gather(x, pairs(x, 0)) - gather(x, pairs(x, 1)), p, [-1])`,
+	},
+	{
+		id: 504, kind: op.Index, accepts: dtype.All, narrow: true, python: methodByHand,
+		formula: `reduce_as(x, target) = summed_to(x, target)`,
+	},
+	{
+		id: 505, kind: op.Composed, accepts: dtype.Movable, narrow: true, infer: op.Rules{rows.Same, framesFit, op.InferFromCalls}, python: &op.Python{Internal: true},
+		formula: `frame(x, frame_length=1, hop_length=1, axis=-1) =
+			n = (size(x, axis) - frame_length) // hop_length + 1
+			starts = counted(n) * weak(hop_length)
+			within = counted(frame_length)
+			behind = axis == -1
+			places = behind ? unsqueeze(within, [1]) + starts : unsqueeze(starts, [1]) + within
+			parts = gather(x, reshape(places, [-1]), axis)
+			reshape(parts, behind ? sizes(x, 0, -1) + [frame_length, n] : [n, frame_length] + sizes(x, 1, none))`,
+	},
+	{
+		id: 506, kind: op.Composed, accepts: dtype.Numbers, infer: op.Rules{rows.Same, framesFit, op.InferFromCalls}, python: &op.Python{Internal: true},
+		formula: `overlap_add(x, hop_length=1, axis=-1) =
+			behind = axis == -1
+			n = size(x, behind ? -1 : 0)
+			length = size(x, behind ? -2 : 1)
+			rest = behind ? sizes(x, 0, -2) : sizes(x, 2, none)
+			all = [(n - 1) * hop_length + length]
+			frames = behind ? reshape(x, [product(rest), length, n]) : transpose(reshape(x, [n, length, product(rest)]), [2, 1, 0])
+			sums = reshape(fold(frames, all, [length], [hop_length], [0, 0], [1]), [product(rest)] + all)
+			reshape(behind ? sums : transpose(sums, [1, 0]), behind ? rest + all : all + rest)`,
 	},
 	{
 		id: 492, kind: op.Composed, accepts: dtype.All, python: methodByHand,
@@ -210,4 +248,92 @@ func powerOf(e *evaluation, args []*quantity) *quantity {
 		}
 	}
 	return &quantity{v: power}
+}
+
+// chainProduct is the product of matrices, of which the first may be a row and the last a column, in the order that takes the fewest
+// multiplications.
+func chainProduct(e *evaluation, args []*quantity) *quantity {
+	chain, end := slices.Clone(args[0].results), len(args[0].results)-1
+	var dims []int64
+	from, to := 0, 2 // which of the axes of a matrix the result has
+	for i, v := range chain {
+		s := e.Shape(v)
+		rank, rows, columns := s.Rank, s.Dims[0], s.Dims[1]
+		if i == 0 && rank == 1 {
+			rank, rows, columns, from = 2, 1, rows, 1
+		} else if i == end && rank == 1 {
+			rank, columns, to = 2, 1, 1
+		}
+		if i == 0 {
+			dims = append(dims, rows)
+		}
+		if rank != 2 || end == 0 || op.Differ(rows, dims[i]) {
+			return e.refuse("operand %d of %d has shape %s; want two or more matrices, and one with %d rows here", i, end+1, &s, dims[i])
+		}
+		chain[i] = e.ranked(v, rows, columns)
+		dims = append(dims, columns)
+	}
+	return &quantity{v: e.ranked(e.cheapestProduct(chain, dims), []int64{dims[0], dims[end+1]}[from:to]...)}
+}
+
+// cheapestProduct is the product of a chain of matrices [dims[i], dims[i+1]]. A run of them from i to j is split where both parts and
+// their product take the fewest multiplications.
+func (e *evaluation) cheapestProduct(chain []op.Var, dims []int64) op.Var {
+	n := len(chain)
+	cost, split := make([]int64, n*n), make([]int, n*n)
+	for length := 1; length < n; length++ {
+		for i := range n - length {
+			j := i + length
+			for k := i; k < j; k++ {
+				c := cost[i*n+k] + cost[(k+1)*n+j] + dims[i]*dims[k+1]*dims[j+1]
+				if k == i || c < cost[i*n+j] {
+					cost[i*n+j], split[i*n+j] = c, k
+				}
+			}
+		}
+	}
+	var product func(i, j int) op.Var
+	product = func(i, j int) op.Var {
+		if i == j {
+			return chain[i]
+		}
+		k := split[i*n+j]
+		return e.Do(op.IDMatmul, nil, product(i, k), product(k+1, j))
+	}
+	return product(0, n-1)
+}
+
+// pairedPlaces are the first or the second ones of all pairs of places along the first axis, those of the first place first.
+func pairedPlaces(e *evaluation, args []*quantity) *quantity {
+	s := e.Shape(args[0].v)
+	n := s.Dims[0]
+	if s.Rank != 2 {
+		return e.refuse("x has shape %s; want [rows, columns]", &s)
+	}
+	if shape.IsSymbol(n) {
+		count, _ := e.NewSize()
+		return &quantity{v: e.Range(count)}
+	}
+	var list []int64
+	second := args[1].value.I
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			list = append(list, i+second*(j-i))
+		}
+	}
+	return &quantity{v: indices(e.Calls, list)}
+}
+
+// sumTo is the sum over the axes along which y is broadcast to the shape of x.
+func sumTo(e *evaluation, args []*quantity) *quantity {
+	x, y := e.Shape(args[0].v), e.Shape(args[1].v)
+	lead := x.Rank - y.Rank
+	fits := lead >= 0
+	for i, d := range y.Slice() {
+		fits = fits && (d == 1 || !op.Differ(d, x.Dims[lead+i]))
+	}
+	if !fits {
+		return e.refuse("target has shape %s; want one that broadcasts to %s", &y, &x)
+	}
+	return &quantity{v: e.SumTo(args[0].v, &y)}
 }

@@ -21,9 +21,9 @@ import (
 // only the first is rounded.
 //
 // In front of the first = stand the operands, then the attributes with their defaults, which say their types: true is a bool,
-// 1 an int, 1.0 a float, "mean" a string. One that may be left out has the name of its type instead: ints, floats, float or dtype;
+// 1 an int, 1.0 a float, "mean" a string. One that may be left out has the name of its type instead: int, ints, floats, float or dtype;
 // scalar is of one that is an int or a float as it was given, and not left out. An operand with a question mark may be left out, too;
-// value=number is an operand that may be a number, and one with three dots, the last, stands for any number of them. The lines behind
+// value=number is an operand that may be a number, and one with three dots, the last, stands for any number of them, a list. The lines behind
 // it give names to values, which are computed where they are first used; the others are computed one after
 // the other: checks, and at last the result.
 //
@@ -35,6 +35,9 @@ import (
 //	attribute ? a : b       a or b, of which the other is not computed; also for given(x), whether an operand was given. A line may
 //	                        end behind ? and :
 //	[0, -1]                 a list of ints, for an attribute, or of operands
+//	scan(y, a, i, n, f(y, i))
+//	                        a, f(a, 0), f(f(a, 0), 1)..., n of them behind the first one, stacked. Lines are computed once: what
+//	                        depends on y and i stands in place, or has a name as an argument in front: scan(y, a, i, n, z=g(y), f(y, z))
 //
 // Numbers among operands are floats, weak beside tensors as in Python. What has no operand among its parts, like 2 * pi, is
 // computed once, in float64. Beside the rows there are the functions of formulaFunctions.
@@ -153,7 +156,7 @@ func (p *formulaParser) signature(f *formula) {
 // attrOf is an attribute of the type of its default, or of the type that is named instead of one.
 func attrOf(name string, e *expression) op.Attr {
 	if e.kind == isName {
-		types := map[string]op.AttrType{"ints": op.IntsAttr, "floats": op.FloatsAttr, "float": op.FloatAttr, "scalar": op.ScalarAttr, "dtype": op.DTypeAttr}
+		types := map[string]op.AttrType{"int": op.IntAttr, "ints": op.IntsAttr, "floats": op.FloatsAttr, "float": op.FloatAttr, "scalar": op.ScalarAttr, "dtype": op.DTypeAttr}
 		return op.Attr{Name: name, Type: types[e.text], Needed: e.text == "scalar"}
 	}
 	kind := op.StringAttr

@@ -18,6 +18,7 @@ type quantity struct {
 	value   op.Value    // of what is known
 	list    []*quantity // of a list
 	results []op.Var    // of a call, or any number of operands
+	pieces  []op.Var    // rows of the value, as many as row() cuts at once
 }
 
 // evaluation computes the lines of one formula.
@@ -33,7 +34,11 @@ func (f *formula) calls(c *op.Calls, in []op.Var, at op.Attrs) []op.Var {
 	for i, decl := range f.in {
 		e.names[decl.Name] = &quantity{v: in[i]}
 		if decl.Variadic {
-			e.names[decl.Name] = &quantity{results: in[i:]}
+			all := &quantity{results: in[i:]}
+			for _, v := range all.results {
+				all.list = append(all.list, &quantity{v: v})
+			}
+			e.names[decl.Name] = all
 		}
 	}
 	for i := range f.attrs {
@@ -232,8 +237,28 @@ func equalValues(x, y op.Value) bool {
 	return x.Set() == y.Set() && x.Float64() == y.Float64()
 }
 
+// scan computes scan(name, first, step, n, next): n values, each from the one before it, which next has by that name, and from the
+// number of its step. All of them, behind the first one, are stacked. Arguments with names in front of next are its own lines.
+func (e *evaluation) scan(x *expression) *quantity {
+	last, n := e.compute(x.args[1]), e.compute(x.args[3]).value.I
+	all := []op.Var{last.v}
+	for step := int64(0); step < n && e.Err == nil; step++ {
+		e.names[x.args[0].text], e.names[x.args[2].text] = last, whole(step)
+		for i := 4; i < len(x.args); i++ {
+			if last = e.compute(x.args[i]); x.keys[i] != "" {
+				e.names[x.keys[i]] = last
+			}
+		}
+		all = append(all, last.v)
+	}
+	return &quantity{v: e.Do(op.IDStack, op.Attrs{{Kind: op.Int}}, all...)}
+}
+
 // call calls a row, or a function of formulas.
 func (e *evaluation) call(x *expression) *quantity {
+	if x.text == "scan" {
+		return e.scan(x)
+	}
 	args := make([]*quantity, len(x.args))
 	for i := range x.args {
 		args[i] = e.compute(x.args[i])

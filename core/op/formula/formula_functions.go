@@ -23,6 +23,10 @@ import (
 //	                         whether x is of bools, of float64, of any floats
 //	largest(x)               the largest finite number of the dtype of x
 //	bits(x)                  the bits of floats as integers of their size
+//	from_bits(b, x)          the floats of the dtype of x that have these bits
+//	chained(x)               the product of matrices in the order that takes the fewest multiplications
+//	pairs(x, i)              the first (0) or the second (1) of all pairs of places along the first axis
+//	summed_to(x, y)          the sum of x over the axes along which y broadcasts
 //	part(x, axis, from, to)  a part of an axis, where to may be none for the end
 //	at(x, axis, i)           number i along an axis, which stays with 1 element
 //	sizes(x, from, to)       the dimensions of x from one to another, where to may be none for the end
@@ -32,12 +36,15 @@ import (
 //	diagonal_of(x, offset, first, second)
 //	                         the diagonals of the matrices over two axes, as the last axis
 //	checked(label, n)        labels of int64, with n, which is out of range, for negative ones
+//	fixed(x)                 x without a gradient, which bits have not
 //	wide(x)                  x as float32, or as float64 where it is
 //	places(x, axis)          the whole numbers from 0 on, as many as an axis of x has elements, in a shape that broadcasts over x along it
 //	number(x, a)             a in the dtype of x, for where(), which would take two numbers for float32
 //	like(x, y)               x in the dtype of y
 //	weak(a)                  a as an operand that is an int or a float as it was given
 //	numel(x)                 how many elements x has
+//	row(x, i)                x[i], for all rows of x: those of many are cut in two steps, because the gradient of each is as large as
+//	                         what it is cut from
 //	counted(n)               the whole numbers from 0 to n - 1
 //	bit_length(n)            how many bits a number from 0 has
 //	power_of(x, n)           square matrices to the power of n
@@ -49,6 +56,7 @@ import (
 //	whole(label)             labels as int64
 //	class_of(label, kept, n) labels of int64, with 0 for those that are not kept and n, which is out of range, for negative ones
 //	pick(x, label, axis)     the elements of x that labels name along an axis, where label has 1 element
+//	numbers(list, x)         a list of numbers in the dtype of x
 //	same_shape(x, y)         checks that both have one shape
 //	reduced(x, word)         the mean, the sum or all of the losses of elements
 //
@@ -57,6 +65,8 @@ import (
 //	own_places(index, axis)  index tensors for all axes of one that counts along an axis
 //	slices(x, index, axis)   those of slices of x that a line of indices names along an axis
 //	coordinates(index, x, b) those of slices of x whose places are the last axis of index, behind b axes of batches
+//	rolled(x, shifts, axes, back)
+//	                         x moved along axes by shifts, or by half of each axis, in composites_index.go
 //	put(x, values, places, reduce, include_self)
 //	                         x with values at places, joined with what is there by a reduction
 //
@@ -82,7 +92,6 @@ import (
 //	stepped(...)             those of recurrent, in recurrent.go
 //	by_token(...)            the results of linear_attention, in composites_attention.go
 //	spectrum(...)            that of dft
-//	frames(x, length, step)  the frames of a signal [batch, length, parts]
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
 var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantity{
@@ -98,15 +107,21 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	},
 	"bits":        bitsOf,
 	"by_token":    readByToken,
+	"chained":     chainProduct,
 	"checked":     checkLabels,
 	"class_of":    classOf,
 	"coordinates": coordinates,
 	"counted":     func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} },
 	"deformed":    deformConv,
 	"diagonal_of": diagonalOf,
-	"folded":      addWindows,
-	"frames":      frameSignal,
-	"given":       isGiven,
+	"fixed": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[0].v).DType)}}, bitsOf(e, args).v)}
+	},
+	"folded": addWindows,
+	"from_bits": func(e *evaluation, args []*quantity) *quantity {
+		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[1].v).DType)}}, args[0].v)}
+	},
+	"given": isGiven,
 	"is_bool": func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Bool)
 	},
@@ -118,18 +133,22 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"largest":  largestOf,
 	"like":     castLike,
 	"mapped":   mapGrid,
+	"message":  message,
 	"near_sum": sumNear,
 	"number":   numberLike,
+	"numbers":  lineOfNumbers,
 	"numel":    countElements,
 	"octets": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Uint8)}
 	},
 	"others":        otherAxes,
 	"own_places":    ownPlaces,
+	"pairs":         pairedPlaces,
 	"part":          partOf,
 	"pick":          pickClass,
 	"places":        placesAlong,
 	"pooled":        poolWindows,
+	"pooled_by":     poolSegments,
 	"pooled_places": placesOfMaxima,
 	"power_of":      powerOf,
 	"product":       productOf,
@@ -139,7 +158,9 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"reduced":       reduceLoss,
 	"regions":       alignRegions,
 	"resized":       resizeAxes,
+	"row":           rowOf,
 	"same_shape":    checkShapes,
+	"rolled":        rollAxes,
 	"sampled":       sampleImages,
 	"shaped":        shapeLike,
 	"shifted":       shiftFrames,
@@ -152,6 +173,7 @@ var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantit
 	"spectrum":        transformSignal,
 	"stepped":         stepStates,
 	"summed_products": einsum,
+	"summed_to":       sumTo,
 	"weak":            func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Number(args[0].value)} },
 	"whole": func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Int64)}
@@ -395,6 +417,15 @@ func countElements(e *evaluation, args []*quantity) *quantity {
 		}
 	}
 	return whole(n)
+}
+
+func rowOf(e *evaluation, args []*quantity) *quantity {
+	const each = 32
+	x, i, s := args[0], args[1].value.I, e.Shape(args[0].v)
+	for from := int64(len(x.pieces)) * each; from <= i; from += each {
+		x.pieces = append(x.pieces, between(e.Calls, x.v, 0, from, from+each))
+	}
+	return &quantity{v: e.ranked(between(e.Calls, x.pieces[i/each], 0, i%each, i%each+1), s.Dims[1:s.Rank]...)}
 }
 
 func shapeLike(e *evaluation, args []*quantity) *quantity {

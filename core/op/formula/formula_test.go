@@ -16,7 +16,7 @@ import (
 func init() { op.Define(slices.Concat(rows.All, All)) } // as package table does, which imports this one
 
 // allFormulas are the formulas of all files composites_*.go.
-var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas, imageFormulas, stepFormulas, attentionFormulas}
+var allFormulas = [][]composite{activationFormulas, lossFormulas, normFormulas, mathFormulas, productFormulas, indexFormulas, imageFormulas, stepFormulas, attentionFormulas, detectionFormulas}
 
 // texts is a calculator that writes calls down.
 type texts struct {
@@ -120,6 +120,8 @@ func TestFormulas(t *testing.T) {
 		{"f(x) = x * largest(x)", nil, "multiply(x, 3.4028234663852886e+38)"},
 		{"f(x) = diagonal_of(x, 0, 0, 0)", nil, "[f] the axes are both 0; want two different ones"},
 		{"f(x) = diagonal_of(x, 0, 0, 2)", nil, "[f] an operand has 2 axes; want one at 2"},
+		{"f(x) = scan(y, x, i, 2, z=y + 1, z * i)", nil, "stack(x, multiply(add(x, 1), 0), multiply(add(multiply(add(x, 1), 0), 1), 1))"},
+		{"f(x) = row(x, 40)", nil, "slice(slice(x, axes=[0], starts=[32], ends=[64], steps=[1]), axes=[0], starts=[8], ends=[9], steps=[1])"},
 		{"f(x) = x * size(x, 2)", nil, "[f] an operand has 2 axes; want one at 2"},
 		{"f(x, y) =\n\tsame_shape(x, y)\n\tx", nil, "[f] shapes are [2, 3], [3]; want one shape"},
 		{"f(x, a=\"mean\") = reduced(x, a)", []op.Value{{Kind: op.String, Ref: "most"}}, "[f] reduction is 'most'; want one of 'mean', 'sum', 'none'"},
@@ -189,6 +191,13 @@ func looksUp(t *testing.T, f *formula) {
 		case isName:
 			require.True(t, names[e.text], "%s: %s", f.name, e.text)
 		case isCall:
+			if e.text == "scan" {
+				names[e.args[0].text], names[e.args[2].text] = true, true
+				for _, key := range e.keys {
+					names[key] = true
+				}
+				break
+			}
 			called, _ := op.ByName(e.text)
 			require.True(t, called != nil || formulaFunctions[e.text] != nil, "%s calls %s", f.name, e.text)
 			for k, key := range e.keys {

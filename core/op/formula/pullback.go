@@ -114,6 +114,10 @@ func (f *formula) gradients(c *op.Calls, in []op.Var, at op.Attrs, wants int64) 
 
 // gradOfComposite is the rule of all composites: a call of the pullback or, where that would not be one program, its calls.
 func gradOfComposite(g *op.Gradient) {
+	if len(g.Wants) > 63 { // more operands than there are bits
+		op.DifferentiateCalls(g)
+		return
+	}
 	pull, wants := g.Row.Pullback, int64(0)
 	for i, wanted := range g.Wants {
 		if wanted {
@@ -129,7 +133,7 @@ func gradOfComposite(g *op.Gradient) {
 	}
 	in := arranged(g.Row.In, g.In, dy)
 	var out []op.Var
-	if w, ok := g.Calculator.(op.Whole); ok && w.RunsWhole() {
+	if w, ok := g.Calculator.(op.Whole); ok && w.RunsWhole() && !g.TypeOf(in[0]).DType.IsComplex() { // sums of complex ones are calls on their parts
 		out, g.Err = g.Call(pull, in, at)
 	} else {
 		out = pull.Calls(&g.Calls, in, at)

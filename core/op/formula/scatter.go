@@ -7,6 +7,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/op"
 	"github.com/paddle-mps/paddle-mps/core/op/rows"
 	"github.com/paddle-mps/paddle-mps/core/shape"
+	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
 // Formulas that read and write through tensors of indices: the rows index, index_put and index_reduce want an index tensor for each of the
@@ -112,7 +113,7 @@ func putAt(e *evaluation, args []*quantity) *quantity {
 	total := join(x, values, op.Folds[0])
 	one, d := e.Filled(&shape.Shape{}, op.Value{Kind: op.Int, I: 1}, dtype.Int64), e.TypeOf(x).DType
 	s := e.Shape(x)
-	counts := join(e.Filled(&s, args[4].value, dtype.Int64), one, op.Folds[0])
+	counts := join(e.full(&s, args[4].value, dtype.Int64), one, op.Folds[0])
 	if !include {
 		counts = e.Do(op.IDMaximum, nil, counts, e.Int(1))
 	}
@@ -120,4 +121,61 @@ func putAt(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Divide(total, e.Cast(counts, d))}
 	}
 	return &quantity{v: e.Cast(e.Do(op.IDFloorDivide, nil, e.Cast(total, dtype.Int64), counts), d)} // rounded down
+}
+
+// poolSegments are slices joined by a reduction where an index tensor has the same number, of which there are n, or as many as slices.
+func poolSegments(e *evaluation, args []*quantity) *quantity {
+	word, n := args[2].value.Str(), args[3].value.I
+	fold, ok := map[string]string{"sum": op.Folds[0], "mean": "mean", "max": op.Folds[3], "min": op.Folds[2]}[word]
+	s, index := e.Shape(args[0].v), e.Shape(args[1].v)
+	switch {
+	case !ok:
+		return e.refuse("the reduction is '%s'; want one of 'sum', 'mean', 'max', 'min'", word)
+	case s.Rank == 0 || index.Rank != 1 || !shape.IsSymbol(index.Dims[0]) && !shape.IsSymbol(s.Dims[0]) && index.Dims[0] != s.Dims[0]:
+		return e.refuse("values have shape %s and indices %s; want an index for each slice", &s, &index)
+	}
+	if size, is := op.SymbolIn(n); is {
+		s.Dims[0] = size
+	} else if n > 0 {
+		s.Dims[0] = n
+	}
+	zeros, places := e.full(&s, op.Value{Kind: op.Int}, e.TypeOf(args[0].v).DType), checkLabels(e, []*quantity{args[1], whole(s.Dims[0])})
+	if e.Err != nil {
+		return args[0]
+	}
+	return putAt(e, []*quantity{{v: zeros}, args[0], {list: []*quantity{places}}, {value: op.Value{Kind: op.String, Ref: fold}}, whether(fold == op.Folds[0])})
+}
+
+// full is a tensor of one value, whose sizes may be symbols where types alone are computed.
+func (e *evaluation) full(s *shape.Shape, v op.Value, d dtype.DType) op.Var {
+	return e.Do(op.IDFull, op.Attrs{op.FullShape: sizes(dimensions(s)).value, op.FullFillValue: v, op.FullDtype: {Kind: op.DType, I: int64(d)}})
+}
+
+// message is what an edge sends: of two values their sum, difference, product or quotient, as Paddle divides.
+func message(e *evaluation, args []*quantity) *quantity {
+	x, y := args[0].v, args[1].v
+	switch word := args[2].value.Str(); word {
+	case "add":
+		return &quantity{v: e.Add(x, y)}
+	case "sub":
+		return &quantity{v: e.Subtract(x, y)}
+	case "mul":
+		return &quantity{v: e.Multiply(x, y)}
+	case "div":
+		return &quantity{v: e.Multiply(x, e.Divide(e.Float(1), e.Add(y, e.Float(1e-12))))}
+	default:
+		return e.refuse("message_op is '%s'; want one of 'add', 'sub', 'mul', 'div'", word)
+	}
+}
+
+// reversedSequences is the rule of reverse_sequence: one of the two first axes is that of sequences, the other that of their elements.
+func reversedSequences(c *op.Inference) error {
+	s, lengths, batch, time := &c.In[0].Shape, &c.In[1].Shape, c.Attr("batch_axis").I, c.Attr("time_axis").I
+	if s.Rank < 2 || min(batch, time) != 0 || max(batch, time) != 1 {
+		return status.Errorf(status.Invalid, "[%s] batch_axis is %d and time_axis %d for x of shape %s; want 0 and 1", c.Row.Name, batch, time, s)
+	}
+	if !c.In[1].DType.IsInt() || lengths.Rank != 1 || op.Differ(lengths.Dims[0], s.Dims[batch]) {
+		return status.Errorf(status.Invalid, "[%s] lengths is %s%s; want an integer for each of the sequences of x %s", c.Row.Name, c.In[1].DType, lengths, s)
+	}
+	return nil
 }

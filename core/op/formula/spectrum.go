@@ -190,20 +190,17 @@ func framedSignal(c *op.Inference) error {
 	return nil
 }
 
-// frameSignal is the frames of a signal [batch, length, parts]: [batch, frames, frame length, parts].
-func frameSignal(e *evaluation, args []*quantity) *quantity {
-	s, frame, step := e.Shape(args[0].v), args[1].value.I, args[2].value.I
-	if e.Err != nil {
-		return args[0]
+// framesFit checks the attributes of frame and overlap_add.
+func framesFit(c *op.Inference) error {
+	s, last := &c.In[0].Shape, len(c.Attrs)-1 // of frame the frame length is the first of three
+	axis, step, least, frame := c.Attrs[last].I, c.Attrs[last-1].I, 2, int64(1)
+	if last == 2 {
+		least, frame = 1, c.Attrs[0].I
 	}
-	frames := (s.Dims[1]-frame)/step + 1
-	places := make([]int64, 0, frames*frame)
-	for f := range frames {
-		for i := range frame {
-			places = append(places, f*step+i)
+	if s.Rank >= least && step > 0 && frame > 0 && (axis == 0 || axis == -1) {
+		if n := s.Dims[-axis*int64(s.Rank-1)]; least == 2 || shape.IsSymbol(n) || frame <= n {
+			return nil
 		}
 	}
-	to := shape.Shape{Rank: 4}
-	copy(to.Dims[:], []int64{s.Dims[0], frames, frame, s.Dims[2]})
-	return &quantity{v: e.Reshape(e.Do(op.IDGather, op.Attrs{{Kind: op.Int, I: 1}}, args[0].v, indices(e.Calls, places)), &to)}
+	return status.Errorf(status.Invalid, "[%s] x has shape %s, and frames of %d are %d apart along axis %d; want an axis of 0 or -1, and numbers from 1 within it", c.Row.Name, s, frame, step, axis)
 }

@@ -30,17 +30,17 @@ var described = describe.All()
 // Each output is a function of the whole table and of nothing else: the same table gives the same bytes, so that a test
 // can compare them, and a change of a row shows in all files at once.
 var outputs = map[string]func([]op.Row) string{
-	"core/op/zids.go":                        constants,
-	"include/paddlemps_ops.h":                header,
-	"include/paddlemps_ops.hpp":              functions,
-	"python/paddle_mps/_core/_ids.py":        ids,
-	"python/paddle_mps/_calls/_operators.py": operators,
-	"python/paddle_mps/_maths/_ops.py":       wrappers,
-	"python/paddle_mps/nn/_generated.py":     functional,
-	"python/paddle_mps/_maths/_ops.pyi":      stubs,
-	"docs/ops.md":                            manual,
-	"python/paddle_mps/selftest/table.json":  cases,
-	locked:                                   golden,
+	"core/op/zids.go":                             constants,
+	"include/paddlemps_ops.h":                     header,
+	"include/paddlemps_ops.hpp":                   functions,
+	"python/paddle_mps/_core/_ids.py":             ids,
+	"python/paddle_mps/_calls/_operators.py":      operators,
+	"python/paddle_mps/_maths/_ops.py":            wrappers,
+	"python/paddle_mps/_functional/_generated.py": functional,
+	"python/paddle_mps/_maths/_ops.pyi":           stubs,
+	"docs/ops.md":                                 manual,
+	"python/paddle_mps/selftest/table.json":       cases,
+	locked:                                        golden,
 }
 
 // main writes below the checkout that go generate runs in; what it cannot write ends it with status 1.

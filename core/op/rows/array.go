@@ -33,7 +33,8 @@ var (
 	lastAxis         = op.Attr{Name: "axis", Type: op.IntAttr, Default: op.Value{Kind: op.Int, I: -1}, Doc: "the axis"}
 	indexDType       = op.Attr{Name: "dtype", Type: op.DTypeAttr, Default: op.Value{Kind: op.DType, I: int64(dtype.Int64)}, Doc: "of the indices: int64 or int32"}
 
-	pairwise = op.Roundings{Once: 2, Level: 1} // of sums that are added in pairs, and their scaling
+	termwise = Rounded.Plus(op.Roundings{Term: 1})           // of sums and products of which each term is rounded
+	pairwise = Rounded.Plus(op.Roundings{Once: 2, Level: 1}) // of sums that are added in pairs, and their scaling
 )
 
 // Reductions, scans and products. A reduction without axes is over all of them. Sums of bool and int32 are
@@ -42,12 +43,12 @@ var (
 // of the first of equals.
 var reduceRows = []op.Row{
 	{
-		ID: 100, Name: "sum", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradSum}, Parts: partsReduced, Accepts: bitExact, Infer: op.Rules{summed, reduced}, Tolerance: Rounded.Plus(pairwise), Python: byHand, ONNX: "ReduceSum-13",
+		ID: 100, Name: "sum", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradSum}, Parts: partsReduced, Accepts: bitExact, Infer: op.Rules{summed, reduced}, Tolerance: pairwise, Python: byHand, ONNX: "ReduceSum-13",
 		Attrs:  []op.Attr{axisOrAxes, sumDType, keepDim},
 		Uncast: op.IDWholeSum,
 	},
 	{
-		ID: 101, Name: "mean", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradMean}, Accepts: bitExact, Infer: op.Rules{Same, reduced}, Tolerance: Rounded.Plus(pairwise), Python: byHand, ONNX: "ReduceMean-18",
+		ID: 101, Name: "mean", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradMean}, Accepts: bitExact, Infer: op.Rules{Same, reduced}, Tolerance: pairwise, Python: byHand, ONNX: "ReduceMean-18",
 		Attrs: []op.Attr{axisOrAxes, keepDim},
 	},
 	{
@@ -59,7 +60,7 @@ var reduceRows = []op.Row{
 		Attrs: []op.Attr{axisOrAxes, keepDim},
 	},
 	{
-		ID: 104, Name: "prod", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradProd, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{multiplied, reduced}, Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: &op.Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
+		ID: 104, Name: "prod", Kind: op.Reduce, Tail: true, In: summands, Grad: op.Grad{Rule: gradProd, Reads: op.ReadsX | op.ReadsOut}, Accepts: bitExact, Infer: op.Rules{multiplied, reduced}, Tolerance: termwise, Python: &op.Python{Method: true, OutByPlace: true}, ONNX: "ReduceProd-18",
 		Attrs:  []op.Attr{axisOrAxes, keepDim, sumDType},
 		Uncast: op.IDWholeProd,
 	},
@@ -102,13 +103,13 @@ var reduceRows = []op.Row{
 	},
 	{
 		ID: 110, Name: "cumsum", Kind: op.Scan, In: summands, Grad: op.Grad{Rule: gradCumsum}, Accepts: anyNumber, Infer: op.Rules{accumulated, alongAxisOrAll}, Lower: lowerToLine, Own: true,
-		Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: method, ONNX: "CumSum-14",
+		Tolerance: termwise, Python: method, ONNX: "CumSum-14",
 		Attrs: []op.Attr{oneAxis, sumDType},
 	},
 	{
 		ID: 111, Name: "cumprod", Kind: op.Scan, In: summands, Grad: op.Grad{Rule: gradCumprod, Reads: op.ReadsX | op.ReadsOut}, Accepts: anyNumber, Infer: op.Rules{multiplied, alongAxisOrAll}, Lower: lowerToLine, Own: true,
 		// A product that is subnormal on the way has an absolute error, which further factors multiply.
-		Tolerance: Rounded.Plus(op.Roundings{Term: 1}).InFloat64("underflow(x, given['axis']) * 2.0**-1074 / ulp(out)"), Python: byHand,
+		Tolerance: termwise.InFloat64("underflow(x, given['axis']) * 2.0**-1074 / ulp(out)"), Python: byHand,
 		Attrs: []op.Attr{oneAxis, sumDType},
 	},
 	{
@@ -141,7 +142,7 @@ var reduceRows = []op.Row{
 		},
 	},
 	{
-		ID: 120, Name: "matmul", Kind: op.Product, Channels: channelsOfMatmul, In: factors, Grad: op.Grad{Rule: gradMatmul, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: anyNumber, Infer: op.Rules{Same, multipliedShape}, Frame: frameMatrices, Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: method, ONNX: "MatMul-13",
+		ID: 120, Name: "matmul", Kind: op.Product, Channels: channelsOfMatmul, In: factors, Grad: op.Grad{Rule: gradMatmul, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: anyNumber, Infer: op.Rules{Same, multipliedShape}, Frame: frameMatrices, Tolerance: termwise, Python: method, ONNX: "MatMul-13",
 		Attrs: []op.Attr{
 			{Name: "transpose_x", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "swap the last two axes of x"},
 			{Name: "transpose_y", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "swap the last two axes of y"},

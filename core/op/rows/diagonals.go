@@ -8,18 +8,23 @@ import (
 
 // Diagonals, slices and blocks that are written into a copy or into a tensor of one value: rows that are lowered to copies.
 
-// planeOf is two different axes that attributes name. An offset further away than any tensor is long is refused.
-func planeOf(c *op.Inference, rank int) (first, second int, offset int64, err error) {
+// planeOf is two different axes that attributes name.
+func planeOf(c *op.Inference, rank int) (first, second int, err error) {
 	if first, err = shape.Axis(c.Row.Name, c.Attr("axis1").I, rank); err == nil {
 		second, err = shape.Axis(c.Row.Name, c.Attr("axis2").I, rank)
 	}
 	if err == nil && (first == second || rank < 2) {
 		err = status.Errorf(status.Invalid, "[%s] the axes are %d and %d of %d; want two different ones", c.Row.Name, c.Attr("axis1").I, c.Attr("axis2").I, rank)
 	}
-	if offset = c.Attr("offset").I; err == nil && (offset > farthest || offset < -farthest) {
-		err = status.Errorf(status.Invalid, "[%s] offset is %d; want a number that sizes have", c.Row.Name, offset)
+	return first, second, err
+}
+
+// checkOffset refuses an offset further away than any tensor is long.
+func checkOffset(c *op.Inference) error {
+	if offset := c.Attr("offset").I; offset > farthest || offset < -farthest {
+		return status.Errorf(status.Invalid, "[%s] offset is %d; want a number that sizes have", c.Row.Name, offset)
 	}
-	return first, second, offset, err
+	return nil
 }
 
 // axesOfPlane are the axes of a call that inference has checked.
@@ -31,9 +36,10 @@ func axesOfPlane(first, second *op.Value, rank int) (a, b int) {
 // distance is that of a diagonal from the main one.
 func distance(offset int64) int64 { return max(offset, -offset) }
 
-// diagonalOf is the diagonals of the matrices over two axes, as the last axis.
+// diagonalOf is the diagonals of the matrices over two axes, as the last axis. One that lies outside has no elements, however far.
 func diagonalOf(l *shape.Layout, offset int64, first, second int) op.Part {
 	p := op.Part{Layout: *l}
+	offset = min(max(offset, -farthest), farthest)
 	above, below := max(offset, 0), max(-offset, 0)
 	count := max(min(l.Dims[first]-below, l.Dims[second]-above), 0)
 	if count > 0 {
@@ -81,11 +87,14 @@ func embedded(c *op.Inference) error {
 	if s.Rank < 1 || s.Rank >= shape.MaxRank {
 		return status.Errorf(status.Invalid, "[%s] x has %s; want 1 to %d", c.Row.Name, status.Count(s.Rank, "dimension", "dimensions"), shape.MaxRank-1)
 	}
-	first, second, offset, err := planeOf(c, s.Rank+1)
+	first, second, err := planeOf(c, s.Rank+1)
+	if err == nil {
+		err = checkOffset(c)
+	}
 	if err != nil {
 		return err
 	}
-	side := c.Plus(s.Dims[s.Rank-1], distance(offset))
+	side := c.Plus(s.Dims[s.Rank-1], distance(c.Attr("offset").I))
 	l := shape.Layout{Shape: s}
 	l.Remove(s.Rank - 1)
 	l.Insert(min(first, second))
@@ -115,18 +124,13 @@ func gradDiagEmbed(g *op.Gradient) {
 
 // onDiagonal is the rule of diagonal_scatter: y has the shape of the diagonals.
 func onDiagonal(c *op.Inference) error {
-	s := c.In[0].Shape
-	first, second, offset, err := planeOf(c, s.Rank)
-	if err != nil {
+	l := shape.Contiguous(c.In[0].Shape)
+	if err := viewDiagonal(c, &l); err != nil {
 		return err
 	}
-	l := shape.Contiguous(s)
-	p := diagonalOf(&l, offset, first, second)
-	if shape.IsSymbol(s.Dims[first]) || shape.IsSymbol(s.Dims[second]) {
-		p.Dims[p.Rank-1] = c.Unknown()
-	}
-	c.Out[0].Shape = s
-	return fits(c, &p.Shape, "the diagonal")
+	part := c.Parts[0].Shape
+	c.Out[0].Shape, c.Parts = c.In[0].Shape, c.Parts[:0]
+	return fits(c, &part, "the diagonal")
 }
 
 // fits refuses a second operand that has not the shape of a part of the first one.
@@ -256,11 +260,8 @@ func identity(c *op.Inference) error {
 			return status.Errorf(status.Invalid, "[%s] there are %d rows and %d columns; want numbers from 0", c.Row.Name, sides[0], sides[1])
 		}
 	}
-	if offset := c.Attr("offset").I; offset > farthest || offset < -farthest {
-		return status.Errorf(status.Invalid, "[%s] offset is %d; want a number that sizes have", c.Row.Name, offset)
-	}
 	c.Out[0].Shape = out
-	return nil
+	return checkOffset(c)
 }
 
 func lowerEye(e op.Emitter, s *op.Step) error {

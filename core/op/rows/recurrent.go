@@ -14,6 +14,9 @@ import (
 // reversed is the attribute of the direction.
 var reversed = op.Attr{Name: "reverse", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "the last step of x comes first; results are in the order of x"}
 
+// throughSteps is backpropagation through time: the gradient of the steps, which are computed once more.
+var throughSteps = op.Grad{Rule: op.DifferentiateCalls, Reads: op.ReadsX | op.ReadsY | op.ReadsZ}
+
 var recurrentRows = []op.Row{
 	// The sums of a step have a rounding for each product. How much of an error of a state the next step passes on depends on the
 	// weights, which is more than the tolerance can say, and is in the bound of the test.
@@ -21,14 +24,14 @@ var recurrentRows = []op.Row{
 		ID: 232, Name: "lstm", Kind: op.Recur,
 		In:  []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "weight", Domain: op.Ordinary}, {Name: "h", Domain: op.Ordinary}, {Name: "cell", Domain: op.Ordinary}},
 		Out: []op.Output{{Name: "out"}, {Name: "last", Optional: true}}, Accepts: dtype.Floats, Infer: op.Rules{Same, recurred},
-		Lower: op.LowerToCalls, Calls: lstmCalls, Tolerance: Accurate.Plus(op.Roundings{Term: 2}), Python: internal,
+		Lower: op.LowerToCalls, Calls: lstmCalls, Grad: throughSteps, Tolerance: Accurate.Plus(op.Roundings{Term: 2}), Python: internal,
 		Attrs: []op.Attr{reversed},
 	},
 	{
 		ID: 233, Name: "gru", Kind: op.Recur,
 		In:      []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "weight", Domain: op.Ordinary}, {Name: "h", Domain: op.Ordinary}, {Name: "bias", Domain: op.Ordinary, Optional: true}},
 		Accepts: dtype.Floats, Infer: op.Rules{Same, recurred},
-		Lower: op.LowerToCalls, Calls: gruCalls, Tolerance: Accurate.Plus(op.Roundings{Term: 2}), Python: internal,
+		Lower: op.LowerToCalls, Calls: gruCalls, Grad: throughSteps, Tolerance: Accurate.Plus(op.Roundings{Term: 2}), Python: internal,
 		Attrs: []op.Attr{reversed, {Name: "linear", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "the reset gate multiplies the product with its bias instead of h"}},
 	},
 }

@@ -13,4 +13,4 @@ import "slices"
 
 // All are the rows of this package, in no order.
 var All = slices.Concat(binaryRows, bitwiseRows, compareRows, unaryRows, activationRows, selectRows, specialRows, reduceRows,
-	viewRows, assembleRows, indexRows, createRows, windowRows, normalizeRows, attentionRows, recurrentRows)
+	viewRows, shapeRows, assembleRows, indexRows, createRows, signalRows, windowRows, normalizeRows, attentionRows, recurrentRows)

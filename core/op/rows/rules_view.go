@@ -26,11 +26,16 @@ func viewReshape(c *op.Inference, in *shape.Layout) error {
 	if err != nil {
 		return err
 	}
+	return emitReshaped(c, in, &s)
+}
+
+// emitReshaped answers with a shape of as many elements, or asks for a copy.
+func emitReshaped(c *op.Inference, in *shape.Layout, s *shape.Shape) error {
 	if !in.Known() { // only inference asks, which has no strides to keep
-		emit(c, 0, shape.Contiguous(s))
+		emit(c, 0, shape.Contiguous(*s))
 		return nil
 	}
-	l, ok := in.Reshape(&s)
+	l, ok := in.Reshape(s)
 	if !ok {
 		return op.ErrCopy
 	}

@@ -47,7 +47,7 @@ var windowRows = []op.Row{
 	// is beyond that where large elements of a window meet weights near 0.
 	{
 		ID: 220, Name: "conv", Kind: op.Window, Channels: channelsOfConv, In: filters, Grad: op.Grad{Rule: gradConv, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: dtype.Floats, Infer: op.Rules{Identical, convolved}, Frame: frameFirst,
-		Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: internal, ONNX: "Conv-11",
+		Tolerance: termwise, Python: internal, ONNX: "Conv-11",
 		Attrs: []op.Attr{strides, paddings, dilations, convGroups, lastChannel},
 	},
 	// The padding is zero, so that it adds nothing. Where a device has no kernel of it, it is lowered to conv in floats that hold
@@ -60,7 +60,7 @@ var windowRows = []op.Row{
 	// of images have one number of windows; output_padding says which of them the result has, counted from the least.
 	{
 		ID: 221, Name: "conv_transpose", Kind: op.Window, In: filters, Grad: op.Grad{Rule: gradConvTranspose, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: dtype.Floats, Infer: op.Rules{Identical, convolvedBack}, Frame: frameFirst,
-		Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: internal, ONNX: "ConvTranspose-11",
+		Tolerance: termwise, Python: internal, ONNX: "ConvTranspose-11",
 		Attrs: []op.Attr{
 			strides, paddings,
 			{Name: "output_padding", Type: op.IntsAttr, Doc: "elements that the result has more at the end of each axis; none for 0"},
@@ -71,7 +71,7 @@ var windowRows = []op.Row{
 	// were behind the last window follows from the shapes of both operands.
 	{
 		ID: 222, Name: "conv_weight", Kind: op.Window, In: []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "y", Domain: op.Ordinary}}, Grad: op.Grad{Rule: gradConvWeight, Reads: op.ReadsX | op.ReadsY, Crossed: true}, Accepts: dtype.Floats,
-		Infer: op.Rules{Identical, convolvedWeight}, Frame: frameBoth, Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: internal,
+		Infer: op.Rules{Identical, convolvedWeight}, Frame: frameBoth, Tolerance: termwise, Python: internal,
 		Attrs: []op.Attr{kernelSize, strides, paddings, dilations, convGroups, lastChannel},
 	},
 	// The indices are the mask of Paddle's max_pool2d, and they number a plane in row-major order whatever the layout is.
@@ -86,7 +86,7 @@ var windowRows = []op.Row{
 	// for windows without elements.
 	{
 		ID: 224, Name: "max_unpool", Kind: op.Window, In: []op.Input{{Name: "x", Domain: op.Ordinary}, {Name: "indices", Domain: op.Position}}, Grad: op.Grad{Rule: gradMaxUnpool, Reads: op.ReadsY}, Accepts: anyNumber, Infer: op.Rules{gathered, unpooled}, Frame: frameAll,
-		Tolerance: Rounded.Plus(op.Roundings{Term: 1}), Python: internal, // of add
+		Tolerance: termwise, Python: internal, // of add
 		Attrs: []op.Attr{
 			planeSize,
 			{Name: "add", Type: op.BoolAttr, Default: op.Value{Kind: op.Bool}, Doc: "elements for one place are added up; else the last of them stays"},

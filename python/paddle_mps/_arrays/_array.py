@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from ctypes import byref, c_uint64
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
@@ -274,14 +273,7 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     Raises:
         ValueError: an axis is out of range, or stop_axis is before start_axis.
     """
-    shape = meta(tensor(x, "flatten", "x")).shape
-    rank = max(len(shape), 1)
-    given = index("start_axis", start_axis), index("stop_axis", stop_axis)
-    first, last = (a + rank if a < 0 else a for a in given)
-    if not 0 <= first <= last < rank:
-        raise ValueError(f"[flatten] axes are {start_axis} to {stop_axis}; want two of {rank}, in order")
-    dims = [*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]]
-    return reshaped(x, dims)
+    return _operators.flatten(x, start_axis, stop_axis)
 
 
 def reshaped(x: Tensor, dims: Sequence[int]) -> Tensor:

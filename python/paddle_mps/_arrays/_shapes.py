@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._calls import _grad, _operators
-from .._calls._call import renamed
+from .._calls._call import MOST_RESULTS, renamed
 from .._core._caller import axes_text, called
 from .._core._convert import MOST_PARTS, axis_of, index, listed, of_one_place, tensor, whole
 from .._core._errors import OutOfRangeError, errors_of
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 def cut(x: Tensor, axis: int, start: int, stop: int, step: int = 1) -> Tensor:
     """A range of indices of one axis, as a view."""
     return basic(x, [WHOLE] * axis + [slice(start, stop, step)])
-
-
-def at(x: Tensor, axis: int, position: int) -> Tensor:
-    """One index of an axis, as a view without it."""
-    return basic(x, [WHOLE] * axis + [position])
 
 
 def meshgrid(*args: Any, name: str | None = None, indexing: str = "ij") -> list[Tensor]:
@@ -86,29 +81,14 @@ def roll(x: Tensor, shifts: Ints, axis: Ints | None = None, name: str | None = N
         TypeError: a shift is no whole number.
         ValueError: there are not as many shifts as axes, or an axis is out of range.
     """
-    shape = meta(tensor(x, "roll", "x")).shape
-    given = whole("shifts", shifts)
-    if axis is None or (not isinstance(axis, int) and len(whole("axis", axis)) == 0):
-        if len(given) != 1:
-            raise ValueError(f"[roll] got {len(given)} shifts and no axis; want one shift")
-        line = flatten(x)
-        return _operators.reshape(rolled(line, given[0], 0), list(shape)) if 0 not in shape else _operators.assign(x)
-    axes = [axis_of("roll", a, max(len(shape), 1)) for a in whole("axis", axis)]
-    if len(axes) != len(given):
+    rank, given = len(meta(tensor(x, "roll", "x")).shape), whole("shifts", shifts)
+    axes = () if axis is None else whole("axis", axis)
+    if not axes and len(given) != 1:
+        raise ValueError(f"[roll] got {len(given)} shifts and no axis; want one shift")
+    if axes and len(axes) != len(given):
         raise ValueError(f"[roll] got {len(given)} shifts and {axes_text(len(axes))}; want as many")
-    result = x
-    for shift, a in zip(given, axes):
-        result = rolled(result, shift, a) if shape else result
-    return _operators.assign(x) if result is x else result
-
-
-def rolled(x: Tensor, shift: int, axis: int) -> Tensor:
-    """A copy of x, moved along one axis."""
-    n = meta(x).shape[axis]
-    back = -shift % n if n else 0
-    if back == 0:
-        return _operators.assign(x)
-    return _operators.concat([cut(x, axis, back, n), cut(x, axis, 0, back)], axis)
+    at = [axis_of("roll", a, max(rank, 1)) for a in axes]
+    return _operators.roll(x, given, at) if at and rank else _operators.roll(x, given[:1], None)
 
 
 @renamed(input="x", dims="axes")
@@ -536,9 +516,10 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
     """
     shape = meta(tensor(x, "unstack", "x")).shape
     a = axis_of("unstack", axis, len(shape))
-    if num is not None and num != shape[a]:
-        raise ValueError(f"[unstack] num is {num}; want {shape[a]}, which the axis has")
-    return [_operators.assign(at(x, a, i)) for i in range(shape[a])]
+    n = shape[a]
+    if n > MOST_RESULTS and num in (None, n):  # more than one call has
+        return [part for i in range(0, n, MOST_RESULTS) for part in unstack(cut(x, a, i, i + MOST_RESULTS), a)]
+    return _operators.unstack(x, a, n if num is None else num)
 
 
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
@@ -674,19 +655,17 @@ def repeat_interleave(
         ValueError: a number is negative (or 0, if it is the only one), or they are not as many as slices.
     """
     x = tensor(x, "repeat_interleave", "x")
-    if axis is None or not meta(x).shape:
-        x, axis = flatten(x), 0
-    a = axis_of("repeat_interleave", axis, len(meta(x).shape), IndexError)
-    n = meta(x).shape[a]
     if not isinstance(repeats, Tensor):
         times = index("repeats", repeats)
         if times <= 0:
             raise ValueError(f"[repeat_interleave] repeats is {times}; want a number from 1")
-        apart = _operators.unsqueeze(x, [a + 1])
-        shape = list(meta(x).shape)
-        shape[a] *= times
-        # tile copies whole blocks, where expand copies element by element: a twentieth of its time for single elements.
-        return reshaped(tile(apart, [1] * (a + 1) + [times] + [1] * (len(shape) - a - 1)), shape)
+        if axis is not None and meta(x).shape:
+            axis = axis_of("repeat_interleave", axis, len(meta(x).shape), IndexError)
+        return _operators.repeat_interleave(x, times, axis)
+    if axis is None or not meta(x).shape:
+        x, axis = flatten(x), 0
+    a = axis_of("repeat_interleave", axis, len(meta(x).shape), IndexError)
+    n = meta(x).shape[a]
     of_one_place("repeat_interleave", x, repeats)
     counts = repeats.numpy()
     if counts.dtype.kind != "i" or counts.shape != (n,) or (counts < 0).any():

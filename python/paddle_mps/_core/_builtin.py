@@ -191,6 +191,11 @@ def register(cls: type) -> None:
             setattr(_tensor, f"{name}_offset", offset)
 
 
+def register_parameter(cls: type) -> None:
+    """Sets the class of parameters: a subclass of that of tensors with the same slots. Calls take both on the short way."""
+    _tensor.parameter = _object(cls)
+
+
 def _offsets(cls: type) -> dict[str, int]:
     """Where an object of the class of tensors keeps its class and its slots, in bytes; nothing if one of them is not found."""
     x: Any = object.__new__(cls)

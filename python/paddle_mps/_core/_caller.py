@@ -20,7 +20,7 @@ SHARED = {
 PROGRAMS = f"{PACKAGE}.selftest"
 
 # What methods with special names are called in errors. An expression is known by its operator, as are `add` and `less_than`.
-SPECIAL = {"__getitem__": "index", "__setitem__": "setitem", "__call__": ""}
+SPECIAL = {"__getitem__": "index", "__setitem__": "setitem", "__call__": "", "forward": ""}
 for _name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
     SPECIAL.update({f"__{kind}{_name}__": "" for kind in ("", "r", "i")})
 SPECIAL.update({f"__{_name}__": "" for _name in "eq ne lt le gt ge neg pos abs invert".split()})

@@ -219,6 +219,7 @@ class PythonTensor(ctypes.Structure):
 
     _fields_ = (
         ("type", c_void_p),
+        ("parameter", c_void_p),
         *((name, c_ssize_t) for name in ("type_offset", "handle_offset", "shape_offset", "meta_offset", "link_offset")),
     )
 

@@ -70,19 +70,6 @@ def size_of(function: str, name: str, given: Any) -> int:
     return value
 
 
-def line(x: Tensor, offset: int, first: int, second: int) -> Tensor:
-    """The diagonal over two axes, in range and different, as a view whose last axis it is."""
-    offset = index("offset", offset)
-    x = _grad.compact(x)
-    m = meta(x)
-    count = length(m.shape, offset, first, second)
-    start = offset * m.strides[second] if offset >= 0 else -offset * m.strides[first]
-    rest = [a for a in range(len(m.shape)) if a not in (first, second)]
-    shape = [*(m.shape[a] for a in rest), count]
-    strides = [*(m.strides[a] for a in rest), m.strides[first] + m.strides[second]]
-    return _operators.as_strided(x, shape, strides, start if 0 not in shape else 0)
-
-
 def length(shape: Sequence[int], offset: int, first: int, second: int) -> int:
     """How many elements a diagonal over two axes has."""
     rows, columns = shape[first], shape[second]
@@ -117,7 +104,7 @@ def diagonal(x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: s
         ValueError: both axes are the same.
     """
     x = tensor(x, "diagonal", "x")
-    return line(x, index("offset", offset), *plane("diagonal", len(meta(x).shape), axis1, axis2))
+    return _operators.diagonal(x, offset, *plane("diagonal", len(meta(x).shape), axis1, axis2))
 
 
 @renamed(input="x", src="y", dim1="axis1", dim2="axis2")
@@ -166,7 +153,7 @@ def fill_diagonal_tensor_(
     Raises:
         AssertionError: y has another shape than the diagonal.
     """
-    fill(line(x, *of_diagonal("fill_diagonal_tensor_", x, y, offset, dim1, dim2)), y)
+    fill(_operators.diagonal(x, *of_diagonal("fill_diagonal_tensor_", x, y, offset, dim1, dim2)), y)
     return x
 
 
@@ -196,7 +183,7 @@ def fill_diagonal_(x: Tensor, value: Scalar, offset: int = 0, wrap: bool = False
 def band(x: Tensor, row: int, offset: int) -> Tensor:
     """The diagonal of the square matrix that begins in a row of a tall one; of a wide one its diagonal."""
     rows, columns = meta(x).shape
-    return line(x[row : row + max(columns, 1)] if rows > columns else x, offset, 0, 1)
+    return _operators.diagonal(x[row : row + max(columns, 1)] if rows > columns else x, offset, 0, 1)
 
 
 def steep(x: Tensor, offset: int) -> Tensor:
@@ -239,7 +226,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: Scalar = 0, name: str | None
         raise ValueError(f"[diag] x has {axes_text(len(shape))}; want at most 2")
     real("diag", "padding_value", padding_value, False)
     if len(shape) == 2:
-        return _operators.assign(line(x, offset, 0, 1))
+        return _operators.assign(_operators.diagonal(x, offset, 0, 1))
     return _operators.diag_embed(x if shape else reshaped(x, [1]), index("offset", offset), 0, 1, padding_value)
 
 
@@ -300,7 +287,7 @@ def complex_triangle(row: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def complex_trace(x: Tensor, offset: int, axis1: int, axis2: int) -> Tensor:
-    return added_up(line(x, offset, axis1, axis2), -1)
+    return added_up(_operators.diagonal(x, offset, axis1, axis2), -1)
 
 
 _complex.COMPOSITES.update(

@@ -811,6 +811,7 @@ def masked_scatter_(x: Tensor, mask: Tensor, value: Tensor, name: str | None = N
     return in_place(masked_scatter, x, mask, value)
 
 
+@errors_of("index")
 def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) -> Tensor:
     """Row i of the tensor that index[i] names, for all i.
 
@@ -828,10 +829,7 @@ def multiplex(inputs: Sequence[Tensor], index: Tensor, name: str | None = None) 
     shape, count = meta(given[0]).shape, meta(rows).shape
     if any(meta(x).shape != shape for x in given) or len(count) != 2 or count[1] != 1 or count[0] > shape[0]:
         raise RuntimeError(f"[multiplex] index has shape {list(count)}; want [n, 1], and inputs of one shape")
-    line = _operators.range(meta(rows).place.word, 0, 1, count[0], _dtype.int64)
-    # An index below 0 would count from the end: it becomes one that is out of range.
-    rows = _operators.where(rows < 0, full_0d(rows, len(given)), rows)
-    return _operators.index(_operators.stack(given, 0), [reshaped(rows, [count[0]]), line])
+    return _operators.multiplex(rows, given)
 
 
 def argwhere(input: Tensor) -> Tensor:

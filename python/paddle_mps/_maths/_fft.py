@@ -29,7 +29,6 @@ from .._core._errors import TracingError, UnsupportedError, outside_of_programs
 from .._core._objects import Tensor, from_array, meta
 from .._core._place import device_name
 from .._devices import _default_place
-from ._arithmetic import assign
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -745,7 +744,7 @@ def fftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | Non
         ValueError: x is no tensor, or an axis of several is out of range.
         IndexError: the axis is out of range.
     """
-    return shifted("fftshift", x, axes, 0)
+    return _operators.fftshift(x, exchanged("fftshift", x, axes))
 
 
 @renamed(input="x", dim="axes")
@@ -759,12 +758,11 @@ def ifftshift(x: Tensor, axes: int | Sequence[int] | None = None, name: str | No
         ValueError: x is no tensor, or an axis of several is out of range.
         IndexError: the axis is out of range.
     """
-    return shifted("ifftshift", x, axes, 1)
+    return _operators.ifftshift(x, exchanged("ifftshift", x, axes))
 
 
-def shifted(name: str, x: Any, axes: Any, odd: int) -> Tensor:
-    """x, moved along axes by half of their elements, rounded up if odd is 1."""
-    shape = meta(tensor(x, name, "x")).shape
-    given = range(len(shape)) if axes is None else whole("axes", axes)
-    at = [axis_of(name, a, len(shape), IndexError if isinstance(axes, int) else ValueError) for a in given]
-    return roll(x, [(shape[a] + odd) // 2 for a in at], at) if at else assign(x)
+def exchanged(name: str, x: Any, axes: Any) -> Sequence[int]:
+    """The axes whose halves are exchanged."""
+    rank = len(meta(tensor(x, name, "x")).shape)
+    given = range(rank) if axes is None else whole("axes", axes)
+    return [axis_of(name, a, rank, IndexError if isinstance(axes, int) else ValueError) for a in given]

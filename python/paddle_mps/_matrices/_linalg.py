@@ -5,6 +5,7 @@ Products and norms run on the place of their operands, factorisations on the CPU
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from .._arrays._array import transpose
@@ -170,43 +171,29 @@ def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:
     """
     operands = listed(x, "multi_dot")
     of_one_dtype("multi_dot", *operands)
-    shapes = [meta(a).shape for a in operands]
-    ends = [len(shapes[0]), len(shapes[-1])]
-    if len(operands) < 2 or any(n not in (1, 2) for n in ends) or any(len(s) != 2 for s in shapes[1:-1]):
-        raise ValueError(f"[multi_dot] shapes are {[list(s) for s in shapes]}; want two or more matrices")
-    chain = [working(a) for a in operands]
-    if ends[0] == 1:
-        chain[0] = _operators.unsqueeze(chain[0], 0)
-    if ends[1] == 1:
-        chain[-1] = _operators.unsqueeze(chain[-1], 1)
-    dims = [meta(chain[0]).shape[0], *(meta(a).shape[1] for a in chain)]
-    if any(meta(a).shape[0] != n for a, n in zip(chain, dims)):
-        raise ValueError(f"[multi_dot] shapes are {[list(s) for s in shapes]}; want each to fit the one before")
-    product = multiplied(chain, cheapest_splits(dims), 0, len(chain) - 1)
-    gone = [axis for axis, rank in zip((0, 1), ends) if rank == 1]
-    return rounded(_operators.squeeze(product, gone) if gone else product, operands[0])
+    if len(operands) < 2:
+        raise ValueError(f"[multi_dot] got a list of {len(operands)}; want two or more matrices")
+    return _operators.multi_dot(operands)
 
 
-def cheapest_splits(dims: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to split each run (i, j) of a chain of matrices [dims[k], dims[k+1]] into two products."""
-    n = len(dims) - 1
-    cost = {(i, i): 0 for i in range(n)}
-    split: dict[tuple[int, int], int] = {}
-    for length in range(1, n):
-        for i in range(n - length):
-            j = i + length
-            costs = {k: cost[i, k] + cost[k + 1, j] + dims[i] * dims[k + 1] * dims[j + 1] for k in range(i, j)}
-            split[i, j] = min(costs, key=lambda k: costs[k])
-            cost[i, j] = costs[split[i, j]]
-    return split
+def complex_multi_dot(*x: Tensor) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not take."""
+    ends = [axis for axis, a in ((0, x[0]), (1, x[-1])) if len(meta(a).shape) == 1]
+    chain = [_operators.unsqueeze(a, i) if len(meta(a).shape) == 1 else a for i, a in zip((0, *[1] * len(x)), x)]
+    dims = [meta(chain[0]).shape[0], *(meta(a).shape[-1] for a in chain)]
 
+    @functools.lru_cache(None)
+    def split(i: int, j: int) -> tuple[int, int]:
+        """The fewest multiplications of the product of the matrices from i to j, and where to split it for that."""
+        ways = [(split(i, k)[0] + split(k + 1, j)[0] + dims[i] * dims[k + 1] * dims[j + 1], k) for k in range(i, j)]
+        return min(ways, default=(0, i))
 
-def multiplied(chain: Sequence[Tensor], split: dict[tuple[int, int], int], i: int, j: int) -> Tensor:
-    """The product of the matrices from i to j."""
-    if i == j:
-        return chain[i]
-    k = split[i, j]
-    return _operators.matmul(multiplied(chain, split, i, k), multiplied(chain, split, k + 1, j))
+    def product(i: int, j: int) -> Tensor:
+        k = split(i, j)[1]
+        return chain[i] if i == j else _operators.matmul(product(i, k), product(k + 1, j))
+
+    made = product(0, len(chain) - 1)
+    return _operators.squeeze(made, ends) if ends else made
 
 
 def square_matrices(name: str, x: Tensor) -> int:
@@ -258,7 +245,7 @@ def complex_matrix_power(x: Tensor, n: int) -> Tensor:
     return power
 
 
-_complex.COMPOSITES.update(matrix_power=complex_matrix_power)
+_complex.COMPOSITES.update(matrix_power=complex_matrix_power, multi_dot=complex_multi_dot)
 
 
 def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:

@@ -64,11 +64,11 @@ def matrix_exp(x: Tensor, name: str | None = None) -> Tensor:
     a = matrices("matrix_exp", given, True)
     finite = np.isfinite(a).all((-2, -1), keepdims=True)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = exponential(np.where(finite, a, 0.0))
+        found = exponential_of(np.where(finite, a, 0.0))
     return result(np.where(finite, found, np.nan), given)
 
 
-def exponential(a: Floats) -> Floats:
+def exponential_of(a: Floats) -> Floats:
     """The exponentials of finite matrices."""
     norms = np.abs(a).sum(-2, keepdims=True).max(-1, keepdims=True, initial=0.0)
     halvings = np.ceil(np.log2(np.maximum(norms / PADE_NORM, 1.0)))

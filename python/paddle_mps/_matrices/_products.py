@@ -20,7 +20,7 @@ from .._calls._precision import fractional, rounded
 from .._core._caller import dimensions_text
 from .._core._convert import axis_of, index, of_one_dtype, one_number, real, said, scalar, tensor
 from .._core._errors import errors_of
-from .._core._objects import Tensor, from_array, meta
+from .._core._objects import Tensor, meta
 from .._maths._arithmetic import cast
 from .._maths._elementwise import conj
 from ._statistics import magnitudes
@@ -374,10 +374,7 @@ def pdist(x: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
     shape = meta(tensor(x, "pdist", "x")).shape
     if len(shape) != 2:
         raise AssertionError(f"[pdist] x has {dimensions_text(len(shape))}; want 2")
-    wide = fractional(x)
-    first, second = (from_array(i.astype(np.int64), meta(x).place) for i in np.triu_indices(shape[0], 1))
-    between = _operators.subtract(_operators.gather(wide, first), _operators.gather(wide, second))
-    return rounded(_operators.p_norm(between, float(one_number(p, "pdist", "p")), -1, False), x)
+    return rounded(_operators.pdist(fractional(x), float(one_number(p, "pdist", "p"))), x)
 
 
 def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:

@@ -397,13 +397,23 @@ def reduce_as(x: Tensor, target: Tensor, name: str | None = None) -> Tensor:
     Raises:
         ValueError: x or target is no tensor, or target does not broadcast to the shape of x.
     """
-    shape = meta(tensor(x, "reduce_as", "x")).shape
-    wanted = meta(tensor(target, "reduce_as", "target")).shape
+    x, target = tensor(x, "reduce_as", "x"), tensor(target, "reduce_as", "target")
+    if meta(x).shape == meta(target).shape:
+        return reshaped(x, meta(x).shape)
+    return _operators.reduce_as(x, target if target.stop_gradient else target.detach())
+
+
+def complex_reduce_as(x: Tensor, target: Tensor) -> Tensor:
+    """The same of complex numbers, which rows of formulas do not take."""
+    shape, wanted = meta(x).shape, meta(target).shape
     lead = len(shape) - len(wanted)
     if lead < 0 or any(w not in (1, n) for w, n in zip(wanted, shape[lead:])):
         raise ValueError(f"[reduce_as] target has shape {list(wanted)}; want one that broadcasts to {list(shape)}")
     axes = [a for a, n in enumerate(shape) if a < lead or (wanted[a - lead] == 1 and n != 1)]
     return reshaped(_operators.sum(x, axes, None, True) if axes else x, wanted)
+
+
+_complex.COMPOSITES.update(reduce_as=complex_reduce_as)
 
 
 class StatisticsMethods:

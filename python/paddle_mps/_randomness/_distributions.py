@@ -8,7 +8,6 @@ own: the same seed gives the same values on every place, but another version of 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from .._core._dtype import DType
 from .._core._errors import OutOfRangeError, UnsupportedError
 from .._core._objects import Tensor, meta
 from .._core._place import Place
-from .._indices._counting import searchsorted
 from .._maths._limits import iinfo
 from ._sampling import normal, normal_, uniforms
 
@@ -65,15 +63,6 @@ def uniform_like(x: Tensor) -> Tensor:
     """Uniformly distributed values in [0, 1), in the shape, dtype and place of x."""
     m = meta(x)
     return uniforms(m.shape, 0.0, 1.0, m.dtype, m.place)
-
-
-STEP = {_dtype.float32: 2.0**-24, _dtype.float64: 2.0**-53}  # the distance of neighbours among uniform values
-
-
-def inside(x: Tensor) -> Tensor:
-    """Uniformly distributed values in (0, 1), in the shape, dtype and place of x: what is 0 becomes half a step."""
-    least = filled((), STEP[meta(x).dtype] / 2, meta(x).dtype, meta(x).place)
-    return _operators.maximum(uniform_like(x), least)
 
 
 def parameter(name: str, label: str, value: Any, x: Tensor) -> Any:
@@ -115,7 +104,9 @@ def bernoulli(x: Tensor, p: float | Tensor | None = None, name: str | None = Non
     within = _operators.logical_and(_operators.greater_equal(chance, zero(chance)), at_most(chance, 1.0))
     if found(_operators.logical_not(within)):
         raise OutOfRangeError("[bernoulli] a probability is not in [0, 1]; want all there")
-    return _operators.cast(_operators.less_than(uniform_like(chance), chance), meta(x).dtype)
+    if p is None:
+        return _operators.bernoulli(x, uniform_like(chance))
+    return _operators.cast(_operators.bernoulli(chance, uniform_like(chance)), meta(x).dtype)
 
 
 def zero(x: Tensor) -> Tensor:
@@ -143,7 +134,7 @@ def bernoulli_(x: Tensor, p: float | Tensor = 0.5, name: str | None = None) -> T
     if isinstance(p, Tensor) and not meta(p).dtype.is_floating:
         raise TypeError(f"[bernoulli_] p is {meta(p).dtype.name}; want a floating-point dtype")
     chance = parameter("bernoulli_", "p", p, values)
-    return into(x, _operators.cast(_operators.less_than(values, chance), meta(x).dtype))
+    return into(x, _operators.cast(_operators.bernoulli(chance, values), meta(x).dtype))
 
 
 def exponential_(x: Tensor, lam: float = 1.0, name: str | None = None) -> Tensor:
@@ -153,10 +144,9 @@ def exponential_(x: Tensor, lam: float = 1.0, name: str | None = None) -> Tensor
         TypeError: lam is no number.
         UnsupportedError: x has no floating-point dtype.
     """
-    values = inside(fractions("exponential_", x))
+    values = uniform_like(fractions("exponential_", x))
     rate = float(one_number(lam, "exponential_", "lam", TypeError))
-    waits = _operators.neg(_operators.log(values))
-    return into(x, _operators.cast(_operators.divide(waits, parameter("exponential_", "lam", rate, values)), x.dtype))
+    return into(x, _operators.cast(_operators.exponential(values, rate), x.dtype))
 
 
 def cauchy_(x: Tensor, loc: float | Tensor = 0, scale: float | Tensor = 1, name: str | None = None) -> Tensor:
@@ -171,11 +161,10 @@ def cauchy_(x: Tensor, loc: float | Tensor = 0, scale: float | Tensor = 1, name:
         ValueError: loc has another shape, or scale several elements.
         UnsupportedError: x has no floating-point dtype.
     """
-    values = inside(fractions("cauchy_", x))
+    values = uniform_like(fractions("cauchy_", x))
     width = float(one_number(scale, "cauchy_", "scale"))
-    angle = _operators.multiply_expression(_operators.subtract_expression(values, 0.5), math.pi)
-    spread = _operators.multiply_expression(_operators.tan(angle), width)
-    return into(x, _operators.cast(_operators.add(spread, parameter("cauchy_", "loc", loc, values)), x.dtype))
+    made = _operators.cauchy(values, parameter("cauchy_", "loc", loc, values), width)
+    return into(x, _operators.cast(made, x.dtype))
 
 
 def geometric_(x: Tensor, probs: float | Tensor, name: str | None = None) -> Tensor:
@@ -190,9 +179,8 @@ def geometric_(x: Tensor, probs: float | Tensor, name: str | None = None) -> Ten
         TypeError: probs is neither.
         ValueError: its shape is another, or x has no floating-point dtype.
     """
-    values = inside(fractions("geometric_", x, ValueError))
-    chance = parameter("geometric_", "probs", probs, values)
-    made = _operators.divide(_operators.log(values), _operators.log1p(_operators.neg(chance)))
+    values = uniform_like(fractions("geometric_", x, ValueError))
+    made = _operators.geometric(values, parameter("geometric_", "probs", probs, values))
     return into(x, _operators.cast(made, meta(x).dtype))
 
 
@@ -270,10 +258,6 @@ def multinomial(
 ) -> Tensor:
     """Random indices of the last axis, each with a probability in proportion to its element, as int64.
 
-    With replacement a uniform value is searched for in the running sum of the probabilities. Without, it takes the
-    num_samples largest of log(probability) + g, with values g of Gumbel's distribution: one index after the other with
-    the probabilities of those that are left (Yellott, J. Math. Psych. 15, 1977).
-
     Args:
         x: probabilities, or weights, of shape [n] or [rows, n].
         replacement: let an index be drawn several times.
@@ -297,7 +281,9 @@ def multinomial(
     if m.shape[0] == 0 and len(m.shape) == 2:
         return into(out, filled((0, count), 0, _dtype.int64, m.place))
     check_weights(weights, count, bool(replacement))
-    return into(out, repeated(weights, count) if replacement else distinct(weights, count))
+    shape = (*m.shape[:-1], count) if replacement else m.shape
+    values = uniforms(shape, 0.0, 1.0, m.dtype, m.place)
+    return into(out, _operators.multinomial(weights, values, count, bool(replacement)))
 
 
 def check_weights(weights: Tensor, count: int, replacement: bool) -> None:
@@ -317,23 +303,6 @@ def check_weights(weights: Tensor, count: int, replacement: bool) -> None:
         raise ValueError(
             f"[multinomial] {least} weights are not 0; want {count} for as many samples without replacement"
         )
-
-
-def repeated(weights: Tensor, count: int) -> Tensor:
-    """Indices drawn with replacement: how many parts of the running sum are up to a uniform value."""
-    m = meta(weights)
-    scaled = _operators.divide(weights, _operators.max(weights, [-1], True))  # so that the sum does not overflow
-    sums = _operators.cumsum(scaled, -1)
-    last = _operators.slice(sums, [len(m.shape) - 1], [m.shape[-1] - 1], [m.shape[-1]])
-    shares = _operators.divide(sums, last)  # the last is 1, above every uniform value
-    return searchsorted(shares, uniforms((*m.shape[:-1], count), 0.0, 1.0, m.dtype, m.place), right=True)
-
-
-def distinct(weights: Tensor, count: int) -> Tensor:
-    """Indices drawn without replacement."""
-    waits = _operators.neg(_operators.log(inside(weights)))
-    keys = _operators.subtract(_operators.log(weights), _operators.log(waits))
-    return _operators.topk(keys, count, -1, True)[1]
 
 
 def generator(place: Place) -> np.random.Generator:

@@ -7,8 +7,8 @@ from typing import Any
 
 from .._calls import _operators
 from .._core._objects import Tensor, meta
-from ._attention import grouped, masked, scaled_dot_product_attention
-from ._dropout import dropout as dropped
+from .._functional._attention import grouped, masked, scaled_dot_product_attention
+from .._functional._dropout import dropout as dropped
 
 
 def flash_attention(

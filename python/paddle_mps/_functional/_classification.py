@@ -174,8 +174,9 @@ def softmax_with_cross_entropy(
     if len(given) < len(shape):
         label = _operators.reshape(label, [given[0] if given else 1, shape[1]])
     label = labels_beside(name, logits, label, soft_label, axis)
-    loss = _operators.cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis, True)
-    return (loss, _operators.softmax(logits, axis)) if return_softmax else loss
+    if return_softmax:
+        return tuple(_operators.softmax_with_cross_entropy(logits, label, soft_label, ignore_index, axis))
+    return _operators.cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis, True)
 
 
 def nll_loss(

@@ -16,7 +16,6 @@ from .._core._caller import axes_text, called
 from .._core._convert import index, numeric, one_number, tensor, whole
 from .._core._errors import UnsupportedError, errors_of
 from .._core._objects import Tensor, meta
-from .._maths._arithmetic import cast
 
 if TYPE_CHECKING:
     from .._core._dtype import DTypeLike
@@ -71,14 +70,11 @@ def sequence_mask(
     Raises:
         ValueError: maxlen is negative, or None where there is no length.
     """
-    m = meta(tensor(x, "sequence_mask", "x"))
+    x = tensor(x, "sequence_mask", "x")
     length = int(_operators.max(x).item()) if maxlen is None else int(one_number(maxlen, "sequence_mask", "maxlen"))
     if length < 0:
         raise ValueError(f"[sequence_mask] maxlen is {length}; want a number from 0")
-    line = _operators.range(m.place.word, 0, 1, length, _dtype.int64)
-    lengths = reshaped(x, [*m.shape, 1])
-    kind = m.dtype if m.dtype.is_floating or m.dtype.is_complex else _dtype.int64
-    return cast(_operators.less_than(cast(line, kind), cast(lengths, kind)), dtype)
+    return _operators.sequence_mask(x, length, dtype)
 
 
 def pad(
@@ -171,16 +167,6 @@ def padded_axes(
 def refuse_cuts(amounts: Sequence[int]) -> None:
     if any(n < 0 for n in amounts):
         raise ValueError(f"[{called('pad')}] pad is {list(amounts)}; want numbers from 0")
-
-
-def between(x: Tensor, axis: int, start: int, end: int) -> Tensor:
-    """A part of an axis, as a view."""
-    return _operators.slice(x, [axis], [start], [end], [1])
-
-
-def step_of(x: Tensor, i: int) -> Tensor:
-    """x[i], as a view."""
-    return _operators.squeeze(between(x, 0, i, i + 1), 0)
 
 
 def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
