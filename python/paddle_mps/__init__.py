@@ -304,6 +304,7 @@ __all__ = [
     "int32",
     "int64",
     "inverse",
+    "io",
     "is_available",
     "is_compiled_with_mps",
     "is_grad_enabled",
@@ -417,7 +418,7 @@ __all__ += _flags.__all__ + _limits.__all__ + _platform.__all__ + _queries.__all
 __all__ += _distributions.__all__ + _range.__all__
 
 if _typing.TYPE_CHECKING:
-    from . import onnx, profiler, serve, triton_aot  # imported when they are used: see _missing.LATE
+    from . import io, onnx, profiler, serve, triton_aot  # imported when they are used: see _missing.LATE
     from .tensor import tensor
 else:
     from . import tensor  # a module that can be called

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PACKAGE = __name__.partition(".")[0]
 LATE = (
+    "paddle.io",
     "paddle.onnx",
     "paddle.profiler",
     "paddle.serve",
@@ -138,7 +139,6 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "paddle.amp": (Rule(3, "until then cast tensors with x.astype('float16')"),),
     "paddle.callbacks": (Rule(3, _LOOP),),
     "paddle.hapi": (Rule(3, _LOOP),),
-    "paddle.io": (Rule(3, _DATA),),
     "paddle.metric": (Rule(3, "until then compute it with the operators of paddle"),),
     "paddle.regularizer": (Rule(3, _LOOP),),
     "paddle.vision": (Rule(3, "until then prepare images with Pillow and NumPy"),),

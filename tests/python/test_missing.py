@@ -104,7 +104,6 @@ def test_messages(source: str, text: str) -> None:
     [
         "import paddle_mps.vision",
         "import paddle_mps.vision.ops",
-        "from paddle_mps.io import Dataset",
         "from paddle_mps import DataParallel",
         "from paddle_mps import Model",
         "from paddle_mps.nn.functional import sparse_attention",

@@ -45,6 +45,7 @@ MAY = {
     "_version": "",
     "nn": f"{_BASE} {_FAMILIES} _functional _layers",
     "optimizer": f"{_BASE} {_FAMILIES} _layers regularizer",
+    "io": f"{_BASE} _arrays _randomness _install",
 }
 
 # Public modules import what they need, but for the commands, and for what only the package itself puts together.

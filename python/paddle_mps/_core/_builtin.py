@@ -14,7 +14,7 @@ from ctypes import POINTER, c_char, c_char_p, c_int, c_void_p, py_object
 from typing import Any, Callable, TypeVar
 
 from . import _dtype
-from ._library import quick
+from ._library import is_loaded, quick
 from ._meta import describe, metas
 from ._structs import PythonApi, PythonEntries, PythonTensor
 
@@ -88,8 +88,8 @@ def _object(value: Any) -> int:
 
 
 def _start() -> PythonEntries | None:
-    """Initializes the built-in functions for this interpreter; None if it has none."""
-    if sys.implementation.name != "cpython":
+    """Initializes the built-in functions for this interpreter; None if it has none, and in workers, which load the library late."""
+    if sys.implementation.name != "cpython" or not is_loaded():
         return None
     api, entries = PythonApi(ctypes.sizeof(PythonApi)), PythonEntries()
     objects = {

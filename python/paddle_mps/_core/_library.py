@@ -9,9 +9,11 @@ SIGNATURES is checked by a test against the C header and the exports of the libr
 from __future__ import annotations
 
 import ctypes
+import functools
 import mmap
 import os
 import sys
+import threading
 from ctypes import (
     POINTER,
     c_bool,
@@ -24,7 +26,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
-from typing import Any
+from typing import Any, Callable
 
 from ._structs import (
     DeviceInfo,
@@ -329,4 +331,57 @@ def check_version(loaded: ctypes.CDLL, path: str) -> None:
         raise ImportError(f"[paddle_mps] {path} is of another version: {message(error).decode()}")
 
 
-library, quick = load()
+# In a worker process of a paddle.io.DataLoader, which says so when it starts it, the library is loaded by the first call alone: most
+# data sets make none. The worker computes on the CPU, and never opens a GPU.
+WORKER = "PADDLE_MPS_WORKER"
+worker = os.environ.pop(WORKER, "") == "1"
+if worker:
+    os.environ.update(PADDLE_MPS_DEVICE="host", PADDLE_MPS_DEFAULT_PLACE="cpu")
+
+_loaded: list[ctypes.CDLL] = []
+_waiting: list[Callable[[], object]] = []
+_loading = threading.RLock()
+
+
+def loaded() -> list[ctypes.CDLL]:
+    """The library, without and with the interpreter lock held, which this loads if nothing has."""
+    with _loading:
+        if not _loaded:
+            _loaded.extend(load())
+            while _waiting:
+                _waiting.pop(0)()
+    return _loaded
+
+
+def is_loaded() -> bool:
+    """Whether the library is in this process."""
+    return bool(_loaded)
+
+
+def when_loaded(function: Callable[[], object]) -> None:
+    """Calls a function as soon as the library is loaded, which is now in all processes but workers."""
+    with _loading:
+        if not _loaded:
+            _waiting.append(function)
+            return
+    function()
+
+
+class Late:
+    """The library in a worker process, whose first call loads it."""
+
+    def __init__(self, which: int) -> None:
+        self._which = which
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in SIGNATURES:
+            raise AttributeError(name)
+        return getattr(_loaded[self._which], name) if _loaded else functools.partial(self._call, name)
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        return getattr(loaded()[self._which], name)(*arguments)
+
+
+library: Any
+quick: Any
+library, quick = (Late(0), Late(1)) if worker else loaded()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from .._core import _place
 from .._core._convert import tensor
 from .._core._errors import DeviceError, check
-from .._core._library import find, library
+from .._core._library import find, library, worker
 from .._core._objects import flush
 from .._core._place import Place, device_name, mps_place
 from .._core._structs import DeviceInfo
@@ -112,7 +112,9 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 
 def use(place: Place) -> Place:
-    """Makes a place the current one, after asking whether the machine has it."""
+    """Makes a place the current one, after asking whether the machine has it. In a worker of a DataLoader it is always the CPU."""
+    if worker:
+        place = _place.cpu
     if place.kind == _place.MPS:
         properties_of(place)
     _place.set_current(place)

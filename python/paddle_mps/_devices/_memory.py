@@ -13,12 +13,12 @@ import sys
 from collections.abc import Mapping
 from ctypes import byref
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 from .._core import _place
 from .._core._builtin import forever
 from .._core._errors import check
-from .._core._library import ReclaimCallback, StackCallback, library
+from .._core._library import ReclaimCallback, StackCallback, library, when_loaded
 from .._core._objects import collect, flush
 from .._core._place import Place, mps_place
 from .._core._structs import MemoryStats, Stat
@@ -207,7 +207,7 @@ def reclaim(need: int, user: object) -> bool:
 
 
 _reclaim = forever(ReclaimCallback(reclaim))  # the library keeps its address
-library.pmps_memory_on_pressure(_reclaim, None)
+when_loaded(lambda: library.pmps_memory_on_pressure(_reclaim, None))
 
 
 class Stacks:
@@ -301,8 +301,13 @@ def record_memory_history(
     check(library.pmps_memory_record_history(byref(place.struct), max_entries, callback, None))
 
 
-_on_pressure = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-    ctypes.cast(library.pmps_memory_on_pressure, ctypes.c_void_p).value or 0
+_on_pressure: list[Callable[[int | None, int | None], None]] = []  # one function, once the library is loaded
+when_loaded(
+    lambda: _on_pressure.append(
+        ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
+            ctypes.cast(library.pmps_memory_on_pressure, ctypes.c_void_p).value or 0
+        )
+    )
 )
 
 
@@ -314,7 +319,8 @@ def _disconnect() -> None:
     A sub-interpreter may end with the process, when a thread that has given its lock away never gets it back: the
     first call keeps the lock.
     """
-    _on_pressure(None, None)
+    for disconnect in _on_pressure:
+        disconnect(None, None)
     for place in _recorded:
         library.pmps_error_free(library.pmps_memory_record_history(byref(place.struct), 0, StackCallback(), None))
 

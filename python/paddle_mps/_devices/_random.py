@@ -12,7 +12,7 @@ from .._core import _place
 from .._core._caller import called
 from .._core._convert import index, said
 from .._core._errors import check
-from .._core._library import library, quick
+from .._core._library import library, quick, when_loaded
 from .._core._place import Place
 
 if TYPE_CHECKING:
@@ -76,8 +76,13 @@ def seed(seed: int) -> None:
         TypeError: it is outside that range.
         ValueError: it is no number.
     """
-    for place in all_places():
-        set_seed(place, seed)
+    number = whole_seed(seed)
+
+    def seed_all() -> None:
+        for place in all_places():
+            set_seed(place, number)
+
+    when_loaded(seed_all)
 
 
 def same_kind(device: PlaceLike | None) -> list[Place]:
