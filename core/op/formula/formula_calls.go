@@ -266,7 +266,7 @@ func (e *evaluation) call(x *expression) *quantity {
 	if e.Err != nil {
 		return &quantity{known: true}
 	}
-	if function := formulaFunctions[x.text]; function != nil {
+	if function := functionNamed(x.text); function != nil {
 		return function(e, args)
 	}
 	row, err := op.ByName(x.text)

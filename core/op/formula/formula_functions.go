@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-mps/paddle-mps/core/status"
 )
 
-// formulaFunctions are what formulas call beside rows.
+// formulaFunctions are what formulas call beside rows, by name. They are a list, because the compiler lays one out in the library's data.
 //
 //	given(x)                 whether an operand or an attribute was given
 //	single(a)                a number as float32 has it: Paddle rounds some factors, whatever the dtype of the tensor
@@ -94,94 +94,113 @@ import (
 //	spectrum(...)            that of dft
 //	regions(...)             that of roi_align
 //	deformed(...)            that of deform_conv without its bias
-var formulaFunctions = map[string]func(e *evaluation, args []*quantity) *quantity{
-	"affine":          affine,
-	"aligned":         alignSizes,
-	"along":           broadcastAlong,
-	"among":           amongFew,
-	"at":              numberAlong,
-	"attended":        maskedAttention,
-	"attended_scores": attentionWithScores,
-	"bit_length": func(_ *evaluation, args []*quantity) *quantity {
+var formulaFunctions = []struct {
+	name string
+	call func(e *evaluation, args []*quantity) *quantity
+}{
+	{"affine", affine},
+	{"aligned", alignSizes},
+	{"along", broadcastAlong},
+	{"among", amongFew},
+	{"at", numberAlong},
+	{"attended", maskedAttention},
+	{"attended_scores", attentionWithScores},
+	{"bit_length", func(_ *evaluation, args []*quantity) *quantity {
 		return whole(int64(bits.Len64(uint64(max(args[0].value.I, 0)))))
-	},
-	"bits":        bitsOf,
-	"by_token":    readByToken,
-	"chained":     chainProduct,
-	"checked":     checkLabels,
-	"class_of":    classOf,
-	"coordinates": coordinates,
-	"counted":     func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} },
-	"deformed":    deformConv,
-	"diagonal_of": diagonalOf,
-	"fixed": func(e *evaluation, args []*quantity) *quantity {
+	}},
+	{"bits", bitsOf},
+	{"by_token", readByToken},
+	{"chained", chainProduct},
+	{"checked", checkLabels},
+	{"class_of", classOf},
+	{"coordinates", coordinates},
+	{"counted", func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Range(args[0].value.I)} }},
+	{"deformed", deformConv},
+	{"diagonal_of", diagonalOf},
+	{"fixed", func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[0].v).DType)}}, bitsOf(e, args).v)}
-	},
-	"folded": addWindows,
-	"from_bits": func(e *evaluation, args []*quantity) *quantity {
+	}},
+	{"folded", addWindows},
+	{"from_bits", func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Do(op.IDBitcast, op.Attrs{{Kind: op.DType, I: int64(e.TypeOf(args[1].v).DType)}}, args[0].v)}
-	},
-	"given": isGiven,
-	"is_bool": func(e *evaluation, args []*quantity) *quantity {
+	}},
+	{"given", isGiven},
+	{"is_bool", func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Bool)
-	},
-	"is_double": func(e *evaluation, args []*quantity) *quantity {
+	}},
+	{"is_double", func(e *evaluation, args []*quantity) *quantity {
 		return whether(e.TypeOf(args[0].v).DType == dtype.Float64)
-	},
-	"is_few":   isFew,
-	"is_float": func(e *evaluation, args []*quantity) *quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) },
-	"largest":  largestOf,
-	"like":     castLike,
-	"mapped":   mapGrid,
-	"message":  message,
-	"near_sum": sumNear,
-	"number":   numberLike,
-	"numbers":  lineOfNumbers,
-	"numel":    countElements,
-	"octets": func(e *evaluation, args []*quantity) *quantity {
+	}},
+	{"is_few", isFew},
+	{"is_float", func(e *evaluation, args []*quantity) *quantity { return whether(e.TypeOf(args[0].v).DType.IsFloat()) }},
+	{"largest", largestOf},
+	{"like", castLike},
+	{"mapped", mapGrid},
+	{"message", message},
+	{"near_sum", sumNear},
+	{"number", numberLike},
+	{"numbers", lineOfNumbers},
+	{"numel", countElements},
+	{"octets", func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Uint8)}
-	},
-	"others":        otherAxes,
-	"own_places":    ownPlaces,
-	"pairs":         pairedPlaces,
-	"part":          partOf,
-	"pick":          pickClass,
-	"places":        placesAlong,
-	"pooled":        poolWindows,
-	"pooled_by":     poolSegments,
-	"pooled_places": placesOfMaxima,
-	"power_of":      powerOf,
-	"product":       productOf,
-	"put":           putAt,
-	"quantiles":     quantilesOf,
-	"rank":          func(e *evaluation, args []*quantity) *quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) },
-	"reduced":       reduceLoss,
-	"regions":       alignRegions,
-	"resized":       resizeAxes,
-	"row":           rowOf,
-	"same_shape":    checkShapes,
-	"rolled":        rollAxes,
-	"sampled":       sampleImages,
-	"shaped":        shapeLike,
-	"shifted":       shiftFrames,
-	"single": func(_ *evaluation, args []*quantity) *quantity {
+	}},
+	{"others", otherAxes},
+	{"own_places", ownPlaces},
+	{"pairs", pairedPlaces},
+	{"part", partOf},
+	{"pick", pickClass},
+	{"places", placesAlong},
+	{"pooled", poolWindows},
+	{"pooled_by", poolSegments},
+	{"pooled_places", placesOfMaxima},
+	{"power_of", powerOf},
+	{"product", productOf},
+	{"put", putAt},
+	{"quantiles", quantilesOf},
+	{"rank", func(e *evaluation, args []*quantity) *quantity { return whole(int64(e.TypeOf(args[0].v).Shape.Rank)) }},
+	{"reduced", reduceLoss},
+	{"regions", alignRegions},
+	{"resized", resizeAxes},
+	{"rolled", rollAxes},
+	{"row", rowOf},
+	{"same_shape", checkShapes},
+	{"sampled", sampleImages},
+	{"shaped", shapeLike},
+	{"shifted", shiftFrames},
+	{"single", func(_ *evaluation, args []*quantity) *quantity {
 		return known(float64(float32(args[0].value.Float64())))
-	},
-	"size":            sizeOf,
-	"sizes":           sizesOf,
-	"slices":          slicePlaces,
-	"spectrum":        transformSignal,
-	"stepped":         stepStates,
-	"summed_products": einsum,
-	"summed_to":       sumTo,
-	"weak":            func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Number(args[0].value)} },
-	"whole": func(e *evaluation, args []*quantity) *quantity {
+	}},
+	{"size", sizeOf},
+	{"sizes", sizesOf},
+	{"slices", slicePlaces},
+	{"spectrum", transformSignal},
+	{"stepped", stepStates},
+	{"summed_products", einsum},
+	{"summed_to", sumTo},
+	{"weak", func(e *evaluation, args []*quantity) *quantity { return &quantity{v: e.Number(args[0].value)} }},
+	{"whole", func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, dtype.Int64)}
-	},
-	"wide": func(e *evaluation, args []*quantity) *quantity {
+	}},
+	{"wide", func(e *evaluation, args []*quantity) *quantity {
 		return &quantity{v: e.Cast(args[0].v, wideOf(e.TypeOf(args[0].v).DType))}
-	},
-	"zipped": zipSizes,
+	}},
+	{"zipped", zipSizes},
+}
+
+// functionNamed is one of formulaFunctions, or nil.
+func functionNamed(name string) func(e *evaluation, args []*quantity) *quantity {
+	from, to := 0, len(formulaFunctions)
+	for from < to {
+		if middle := (from + to) / 2; formulaFunctions[middle].name < name {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	if from < len(formulaFunctions) && formulaFunctions[from].name == name {
+		return formulaFunctions[from].call
+	}
+	return nil
 }
 
 func whole(n int64) *quantity { return &quantity{known: true, value: op.Value{Kind: op.Int, I: n}} }

@@ -199,7 +199,7 @@ func looksUp(t *testing.T, f *formula) {
 				break
 			}
 			called, _ := op.ByName(e.text)
-			require.True(t, called != nil || formulaFunctions[e.text] != nil, "%s calls %s", f.name, e.text)
+			require.True(t, called != nil || functionNamed(e.text) != nil, "%s calls %s", f.name, e.text)
 			for k, key := range e.keys {
 				require.True(t, key == "" || called.AttrIndex(key) >= 0, "%s: %s has no attribute %s", f.name, e.text, e.keys[k])
 			}
@@ -212,4 +212,19 @@ func looksUp(t *testing.T, f *formula) {
 		look(l.value)
 	}
 	require.Empty(t, f.lines()[len(f.lines())-1].name, "%s: the last line is the result", f.name)
+}
+
+// Functions are found by their order.
+func TestFunctionsStandInOrder(t *testing.T) {
+	require.True(t, slices.IsSortedFunc(formulaFunctions, func(a, b struct {
+		name string
+		call func(e *evaluation, args []*quantity) *quantity
+	}) int {
+		return strings.Compare(a.name, b.name)
+	}))
+	for _, f := range formulaFunctions {
+		require.NotNil(t, functionNamed(f.name), f.name)
+	}
+	require.Nil(t, functionNamed("nothing"))
+	require.Nil(t, functionNamed("zzz"))
 }
