@@ -31,6 +31,7 @@ BEFORE: dict[str, str | tuple[str]] = {
     "paddle_mps._kernels._shader": PACKAGE,
     "paddle_mps.onnx": f"{PACKAGE}x = np.zeros((1, 3, 224, 224), 'float32')\n",
     "paddle_mps.onnxruntime": "import numpy as np\nx = np.zeros((1, 3, 224, 224), 'float32')\n",
+    "paddle_mps.optimizer.lr": PACKAGE,
     "paddle_mps.profiler": f"{PACKAGE}batches, train = [1, 2, 3], paddle.ones\n",
     "paddle_mps.serve": (
         "the server is a program in Go, and its client no part of the package: tests/serve/test_models.py",

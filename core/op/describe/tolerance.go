@@ -119,16 +119,19 @@ const (
 	cotangentCancels = "np.where(x < 0, 2.0**-49 * (1 + np.log1p(magnitude(x))) / ulp(out), 0)"
 )
 
-// Those of composites follow from their calls: k units in the last place are a relative error of up to k * 2**-23, and a relative
+// How a number is derived is said here, or beside the row. Those of composites follow from their calls: k units in the last place are a relative error of up to k * 2**-23, and a relative
 // error is at most twice as many units.
 var tolerances = map[string]*Tolerance{
-	"add":                  rounded,
-	"subtract":             rounded,
-	"multiply":             rounded,
-	"divide":               rounded,
-	"floor_divide":         rounded.OnMetal(2),
-	"remainder":            rounded.OnMetal(1),
-	"pow":                  &Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: 16},
+	"add":          rounded,
+	"subtract":     rounded,
+	"multiply":     rounded,
+	"divide":       rounded,
+	"floor_divide": rounded.OnMetal(2),
+	"remainder":    rounded.OnMetal(1),
+	"pow":          &Tolerance{Float32: 2, Float64: 8, Half: 1, Metal: 16},
+	// Near 0 the two terms cancel, so that the errors of both count beside log(exp|x| + exp|y|), which is log(2) or
+	// more. An ulp is up to 2 eps: 1 of exp gives log1p 1 eps at most, its argument 0.3, 1 of log1p is 2 log(2) eps.
+	// On Metal exp has 4 ulp and log1p 10: (4 + 0.3 + 20 log(2)) / log(2).
 	"logaddexp":            rounded.Plus(Roundings{Once: 4, Metal: 27}),
 	"atan2":                accurate.OnMetal(6),
 	"binary_cross_entropy": rounded.Plus(Roundings{Once: 11, Metal: 23}),

@@ -74,9 +74,6 @@ var binaryRows = []op.Row{
 	},
 	{
 		ID: 15, Name: "logaddexp", Kind: op.Binary, In: xys, Grad: op.Grad{Rule: gradLogaddexp, Reads: op.ReadsX | op.ReadsY}, Accepts: dtype.Floats, Infer: op.Rules{promotedFloat, Broadcast},
-		// Near 0 the two terms cancel, so that the errors of both count beside log(exp|x| + exp|y|), which is log(2) or
-		// more. An ulp is up to 2 eps: 1 of exp gives log1p 1 eps at most, its argument 0.3, 1 of log1p is 2 log(2) eps.
-		// On Metal exp has 4 ulp and log1p 10: (4 + 0.3 + 20 log(2)) / log(2).
 		Python: methodTensors,
 	},
 	// Functions of C's math library. Those without a tolerance move bits or choose an operand, and are exact on every
