@@ -115,7 +115,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(0, "memory is the CPU's and the GPU's at once, so nothing is to be pinned", "pin_memory"),
         Rule(1, _NUMPY),
     ),
-    "paddle.nn": (Rule(0, "there are no quantized layers; use float16 or bfloat16"),),
+    "paddle.nn": (
+        Rule(0, "there are no quantized layers; use float16 or bfloat16", "quant"),
+        Rule(3, "until then write a paddle.nn.Layer that calls paddle.nn.functional"),
+    ),
     "paddle.nn.functional": (
         Rule(
             0,

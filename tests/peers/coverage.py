@@ -40,6 +40,7 @@ EXISTING = {
         hardsigmoid hardswish hardtanh hardtanh_ leaky_relu leaky_relu_ log_sigmoid logsigmoid maxout mish prelu relu relu6
         relu_ rrelu selu sigmoid silu softmax softmax_ softplus softshrink softsign swiglu swish tanh tanh_ tanhshrink
         thresholded_relu thresholded_relu_""",
+    (3, "paddle"): "LazyGuard ParamAttr create_parameter io metric optimizer regularizer",
     (2, "paddle"): "adaptive_avg_pool1d conv1d conv2d conv3d group_norm layer_norm",
     (
         0,

@@ -40,6 +40,7 @@ LEFT_OUT = {
         empty_like expand_as matrix_transpose mm negative permute rand_like randint_like randn_like range ravel t
         tolist true_divide view_as view_as_complex view_as_real vsplit""",
     "for numbers of which there are few": "sequence_mask",
+    "parameters of layers": "create_parameter",
 }
 
 

@@ -64,6 +64,7 @@ ELSEWHERE = {
         disable_signal_handler disable_static enable_static in_dynamic_mode is_autocast_enabled is_dense is_dist is_selected_rows is_sparse
         is_sparse_coo is_sparse_csr
     """,
+    "layers: test_layers.py": "create_parameter",
     "modes": "get_default_dtype get_flags set_flags get_strides",
     "random numbers": """
         get_cuda_rng_state get_rng_state manual_seed normal_ rand_like randint_like randn_like randperm set_cuda_rng_state

@@ -131,7 +131,7 @@ def test_assignments_as_in_paddle(statement: str, want: tuple[list[str], list[st
         ("m.add_parameter('q', paddle.ones([1]))", TypeError, "want Parameter or None"),
         ("m.add_sublayer('k', 3)", TypeError, "want Layer or None"),
         ("m.nothing", AttributeError, "no attribute 'nothing'"),
-        ("m.create_parameter([2], attr=3)", TypeError, r"\[ParamAttr\] got int"),
+        ("m.create_parameter([2], attr=3)", TypeError, r"attr is int; want a ParamAttr"),
         ("m.create_parameter([2], dtype='int64')", TypeError, "want a floating-point"),
         ("m.get_sublayer('l.x')", AttributeError, "has no layer 'l.x'"),
         ("m.get_parameter('l.x')", AttributeError, "has no parameter 'l.x'"),

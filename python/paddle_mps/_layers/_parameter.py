@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 from .._arrays._creation import dims, filled, to_tensor
 from .._calls._grad import no_grad
 from .._core import _builtin, _dtype, _place
+from .._core._caller import called
 from .._core._errors import check
 from .._core._library import quick
 from .._core._objects import meta, new, put
@@ -153,7 +154,7 @@ def attribute(given: Any) -> ParamAttr | None:
     if hasattr(given, "coeff") or hasattr(given, "_coeff"):
         return ParamAttr(regularizer=given)
     raise TypeError(
-        f"[ParamAttr] got {type(given).__name__}; want a ParamAttr, a name, an initializer, a regularizer or False"
+        f"[{called('ParamAttr')}] attr is {type(given).__name__}; want a ParamAttr, a name, an initializer, a regularizer or False"
     )
 
 
@@ -253,6 +254,10 @@ def create_parameter(
     said = attribute(attr)
     if said is None:
         raise ValueError("[create_parameter] attr is False; want a ParamAttr or None")
+    if default_initializer is not None and not isinstance(default_initializer, Initializer):
+        raise TypeError(
+            f"[create_parameter] default_initializer is {type(default_initializer).__name__}; want an Initializer or None"
+        )
     if name is not None and said.name is None:
         said = copy.copy(said)
         said.name = name

@@ -102,7 +102,9 @@ class Threads:
                 thread.join(SAMPLE)
 
 
-SAMPLE = 1.0  # seconds in which a thread that is told to end finishes its sample; a longer one ends without anybody waiting
+SAMPLE = (
+    1.0  # seconds in which a thread that is told to end finishes its sample; a longer one ends without anybody waiting
+)
 
 
 def work(
