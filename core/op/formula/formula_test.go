@@ -219,7 +219,8 @@ func TestFunctionsStandInOrder(t *testing.T) {
 	require.True(t, slices.IsSortedFunc(formulaFunctions, func(a, b struct {
 		name string
 		call func(e *evaluation, args []*quantity) *quantity
-	}) int {
+	},
+	) int {
 		return strings.Compare(a.name, b.name)
 	}))
 	for _, f := range formulaFunctions {
