@@ -50,7 +50,7 @@ var layers = []struct {
 		"core/dtype", "core/shape", "core/op", "core/device", "kernels", "kernels/metal/gpu", "kernels/metal/msl", "objc", "objc/mtl",
 	}},
 	{[]string{"kernels/metal/metaltest"}, []string{
-		"core/dtype", "core/shape", "core/op", "core/device", "kernels/host", "kernels/metal/gpu", "internal/fakemetal",
+		"core/dtype", "core/shape", "core/op", "core/op/describe", "core/device", "kernels/host", "kernels/metal/gpu", "internal/fakemetal",
 	}},
 	{[]string{"kernels/metal"}, []string{
 		"core/dtype", "core/shape", "core/op", "core/device", "core/profile", "kernels", "kernels/metal/...", "objc/...",
