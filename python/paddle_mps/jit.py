@@ -239,6 +239,9 @@ class StaticFunction:
         self._carries = False  # whether arguments on the CPU because of their dtype are brought to the GPU: it captures tensors there
         self._lock = threading.RLock()
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
+        self._layers: list[weakref.ref[Layer]] = []  # that traces have called
+        self._modes: tuple[bool, ...] = ()  # of these
+        self._follow([getattr(function, "__self__", None)])
 
     def __get__(self, instance: Any, owner: type | None = None) -> StaticFunction:
         """The method of an instance, with programs of its own: they hold the tensors that the instance has."""
@@ -256,11 +259,31 @@ class StaticFunction:
         functools.update_wrapper(method, self.dygraph_function)
         bound = StaticFunction(method, self._input_spec, self._dynamic, self._full_graph)
         bound._warned = self._warned
+        bound._follow([instance])
         self._bound[instance] = bound
         return bound
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(args, kwargs)
+
+    def _follow(self, layers: Sequence[Any]) -> None:
+        """Has a program for each mode of these layers from now on."""
+        known = {id(found) for reference in self._layers if (found := reference()) is not None}
+        for layer in layers:
+            if isinstance(layer, Layer) and id(layer) not in known:
+                known.add(id(layer))
+                self._layers.append(weakref.ref(layer))
+        if self._layers:
+            _tracing.followers.add(self)
+            self.look_at_modes()
+
+    def look_at_modes(self) -> None:
+        """Notes the modes that the layers are in, and forgets which program was the latest if one has changed."""
+        modes = tuple([found is not None and found.training for found in [reference() for reference in self._layers]])
+        if modes != self._modes:
+            self._modes = modes
+            self._quick.clear()
+            self._latest = _NoEntry
 
     def _otherwise(self, values: tuple[Any, ...], names: tuple[str, ...] | None) -> Any:
         """A call with these arguments, the last ones by name, that the library has not made."""
@@ -406,7 +429,7 @@ class StaticFunction:
             (m.dtype, m.shape, m.place, recording and bool(grad_info(x).requires_grad))
             for x, m in ((x, meta(x)) for x in arguments)
         )
-        key = tree, kinds, recording, None if arguments else current_place()
+        key = tree, kinds, recording, None if arguments else current_place(), self._modes
         found = self._entries.get(key)
         if found is None or found is again:
             with self._lock:
@@ -436,13 +459,15 @@ class StaticFunction:
             stand_ins = [alike(x, shape) for x, shape in zip(arguments, others)]
             return self._trace(tree, stand_ins)
 
+        if family is not None and rest[-1] != self._modes:  # the trace has called further layers
+            self._families[(*ranks[:-1], self._modes)] = self._families.pop(ranks)
         entry = traced if family is None else family.add(shapes, traced, again_for)
         if entry is traced:
             while len(self._entries) >= KEPT:
                 self._quick.clear()
                 self._latest = _NoEntry
                 del self._entries[next(iter(self._entries))]
-            self._entries[key] = entry
+            self._entries[(*key[:-1], self._modes)] = entry
         return entry
 
     def _check(self, tree: Any, arguments: Sequence[Tensor]) -> None:
@@ -507,6 +532,7 @@ class StaticFunction:
                 else:
                     leaves.append(x)
             entry = Entry(trace.end(outputs, is_grad_enabled()), results, leaves)
+            self._follow(trace.layers)
             complete = True
             return entry
         except TracingError as error:
@@ -680,9 +706,9 @@ def to_static(
     """Makes a function one that is traced once and then runs as a program. Also a decorator, with or without arguments.
 
     Args:
-        function: a layer, whose `forward` becomes such a function, traced for each mode, training and evaluation, of the layers in it;
-            the layer is returned. Or a function that takes and returns tensors, and lists, tuples and dicts of them; NumPy arrays become tensors, and its other arguments are
-            part of the program, and have to be hashable. A method is traced for each instance.
+        function: a layer, whose `forward` becomes such a function; the layer is returned. Or a function that takes and returns tensors, and lists, tuples and dicts of them; NumPy arrays become tensors, and its other arguments are
+            part of the program, and have to be hashable. A method is traced for each instance, and what calls layers for each mode,
+            training and evaluation, that they are in.
         input_spec: an InputSpec for each tensor among the arguments, which is checked, or lists and dicts of them, as the arguments
             are. Sizes need not be given: each set of sizes has a program.
         build_strategy, backend, kwargs: ignored; there is one compiler.
@@ -713,31 +739,9 @@ def to_static(
     if isinstance(function, StaticFunction):
         return function
     if isinstance(function, Layer):
-        function.forward = LayerFunction(function, input_spec, bool(dynamic), full_graph)  # type: ignore[method-assign]
+        function.forward = StaticFunction(function.forward, input_spec, bool(dynamic), full_graph)  # type: ignore[method-assign]
         return function
     return StaticFunction(function, input_spec, bool(dynamic), full_graph)
-
-
-class LayerFunction:
-    """The `forward` of a layer as a function of `to_static`: with a program for each mode that the layers in it are in."""
-
-    def __init__(self, layer: Layer, input_spec: Sequence[Any] | None, dynamic: bool, full_graph: bool) -> None:
-        forward = layer.forward
-
-        def in_mode(modes: tuple[bool, ...], *inputs: Any, **kwargs: Any) -> Any:
-            return forward(*inputs, **kwargs)
-
-        functools.update_wrapper(in_mode, forward)
-        self._layer, self._static = layer, StaticFunction(in_mode, input_spec, dynamic, full_graph)
-
-    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        modes = tuple([layer.training for layer in self._layer.sublayers(include_self=True)])
-        return self._static(modes, *inputs, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._static, name)
 
 
 SUFFIX, FIRST = ".pmps", b"paddle-mps program "  # of the files of save
@@ -780,7 +784,7 @@ def whole(layer: Callable[..., Any]) -> StaticFunction:
     """The function that a call of a layer is, hooks and all, in the mode that it is in; or a function as one of to_static."""
     if not isinstance(layer, Layer):
         return to_static(layer)
-    given = layer.forward._static._input_spec if isinstance(layer.forward, LayerFunction) else None
+    given = layer.forward._input_spec if isinstance(layer.forward, StaticFunction) else None
     return StaticFunction(lambda *inputs: layer(*inputs), given, False, True)
 
 

@@ -381,6 +381,46 @@ def test_a_traced_layer_is_the_layer_and_follows_its_mode() -> None:
             np.testing.assert_allclose(q.grad.numpy(), p.grad.numpy(), rtol=1e-5, atol=1e-6)
 
 
+class Decorated(nn.Layer):
+    """Its forward is traced where it is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Dropout(0.5)
+        self.scale = 3.0
+
+    @paddle.jit.to_static  # type: ignore[arg-type]
+    def forward(self, x: Any) -> Any:
+        return self.inner(x) * (self.scale if self.training else 1.0)
+
+
+def test_traced_functions_follow_the_modes_of_the_layers_that_they_call() -> None:
+    x = paddle.ones([64])
+    net, dropout = Decorated(), nn.Dropout(0.5)
+
+    @paddle.jit.to_static
+    def twice(x: Any) -> Any:
+        return nn.Sequential(dropout, nn.Identity())(x) * 2.0
+
+    other = Decorated()
+    bound = paddle.jit.to_static(other.forward)
+    for _ in range(2):
+        net.train(), dropout.train()
+        assert {0.0, 6.0} == set(net(x).tolist()) and {0.0, 4.0} == set(twice(x).tolist())
+        net.inner.eval()  # one layer of two
+        assert set(net(x).tolist()) == {3.0}
+        net.eval(), dropout.eval()
+        assert set(net(x).tolist()) == {1.0} and set(twice(x).tolist()) == {2.0}
+        dropout.training = True
+        assert {0.0, 4.0} == set(twice(x).tolist())
+    assert {0.0, 6.0} == set(bound(x).tolist())
+    before = net.forward.program_cache
+    for mode in (True, False, True):
+        net.train(mode)
+        net(x), net(x)
+    assert net.forward.program_cache == before  # programs of modes that come again are kept
+
+
 def test_a_layer_is_saved_as_a_program(tmp_path: pathlib.Path) -> None:
     net = paddle.jit.to_static(Net().eval(), input_spec=[paddle.static.InputSpec([None, 1, 4, 4], "float32")])
     paddle.jit.save(net, str(tmp_path / "net"))

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import os
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from ctypes import byref
 from typing import Any, Callable
@@ -35,6 +36,22 @@ def active() -> bool:
 def whole() -> bool:
     """Whether the function that this thread traces is to become one program, through functions that ask not to be traced."""
     return bool(getattr(_thread, "whole", False))
+
+
+# The traced functions that have called layers: each has a program for each mode that its layers are in.
+followers: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def modes_changed() -> None:
+    """Tells traced functions that a layer may be in another mode now. Their next call would run the latest program otherwise."""
+    for function in list(followers):
+        function.look_at_modes()
+
+
+def calls_layer(layer: Any) -> None:
+    """Notes that the function that this thread traces has called a layer: what it does depends on the layer's mode."""
+    if active():
+        _thread.layers.append(layer)
 
 
 def closed(function: str, why: str, *sizes: int) -> None:
@@ -195,6 +212,7 @@ class Trace:
 
     Attributes:
         inputs: the tensors that stand for the arguments.
+        layers: those that were called, more than once if they were.
     """
 
     def __init__(self, place: Place, examples: Sequence[Tensor], whole: bool = True) -> None:
@@ -202,6 +220,8 @@ class Trace:
         check(library.pmps_trace_begin(byref(place.struct), handles(examples), len(examples), made, byref(handle)))
         self._handle = _thread.trace = handle.value
         _thread.closed, _thread.whole = [], whole
+        self.layers: list[Any] = []
+        _thread.layers = self.layers
         traces.append(id(self))
         self.inputs = [view(one) for one in made[: len(examples)]]
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from .._arrays._creation import empty, to_tensor
+from .._calls import _tracing
 from .._calls._grad import no_grad
-from .._core import _dtype, _place
+from .._core import _builtin, _dtype, _place
 from .._core._objects import from_array, replace
 from .._tensor import Tensor
 from . import _parameter
@@ -108,6 +109,8 @@ class Layer:
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """The hooks before forward, `forward`, and the hooks after it."""
+        if _builtin.traces:
+            _tracing.calls_layer(self)
         try:
             if not self._forward_pre_hooks and not self._forward_post_hooks:
                 return self.forward(*inputs, **kwargs)
@@ -197,6 +200,8 @@ class Layer:
             self._buffers[name] = None
         else:
             object.__setattr__(self, name, value)
+            if name == "training":
+                _tracing.modes_changed()
 
     def _give_up(self, name: str, keep: str = "") -> None:
         """Removes what an attribute of this name was."""
@@ -492,7 +497,8 @@ class Layer:
     def train(self, mode: bool = True) -> Self:
         """Sets `training` of the layer and of all below; returns the layer. Dropout and normalization depend on it."""
         for layer in self.sublayers(include_self=True):
-            layer.training = mode
+            layer.__dict__["training"] = mode
+        _tracing.modes_changed()
         return self
 
     def eval(self) -> Self:
