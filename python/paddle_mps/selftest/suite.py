@@ -188,9 +188,9 @@ def matrices(case: Case, place: str, attrs: dict[str, Any]) -> list[Pair]:
     rows, inner, cols = {"empty": (3, 0, 2), "aliased": (20, 20, 20)}.get(case.layout, (5, 37, 19))
     x: tuple[int, ...] = (rows, inner)
     y: tuple[int, ...] = (inner, cols)
-    if attrs["transpose_x"]:
+    if attrs.get("transpose_x"):
         x = x[::-1]
-    if attrs["transpose_y"]:
+    if attrs.get("transpose_y"):
         y = y[::-1]
     if case.layout == "broadcast":
         x, y = (2, 1, *x), (3, *y)
