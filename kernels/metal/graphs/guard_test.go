@@ -103,6 +103,9 @@ func (g *chance) call(row *op.Row, d dtype.DType) *device.Call {
 		g.fold(c, row, d, dims)
 	case op.Product:
 		g.multiply(c, d)
+		if slices.ContainsFunc(c.In, func(o device.Operand) bool { return o.Layout.Numel() == 0 }) {
+			return nil // which devices are not asked for: without terms a sum is 0
+		}
 	default:
 		return nil
 	}
