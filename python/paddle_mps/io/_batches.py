@@ -10,25 +10,29 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .._arrays._array import stack
-from .._arrays._dlpack import from_dlpack
 from .._calls._grad import no_grad
 from .._core._dtype import BY_NUMPY
-from .._core._objects import Tensor
-from .._core._place import Place
+from .._core._objects import Tensor, blank, memory
+from .._core._place import Place, cpu
 from .._devices._default_place import array_beside
 from ._errors import ArgumentError
 
+Join = Callable[[Sequence[Any]], Any]
 
-def collated(samples: Sequence[Any]) -> Any:
+
+def collated(samples: Sequence[Any], join: Join = np.stack) -> Any:
     """The batch of samples that are alike: arrays and tensors are stacked, numbers become an array, texts a list; of dicts, lists and
     tuples each field becomes such a batch.
+
+    Args:
+        join: stacks arrays.
 
     Raises:
         ValueError: shapes or numbers of fields differ, or a sample is something else. It is a TypeError too.
     """
     first = samples[0]
     if isinstance(first, np.ndarray):
-        return joined(samples, np.stack)
+        return joined(samples, join)
     if isinstance(first, Tensor):
         with no_grad():
             return joined(samples, stack)
@@ -42,21 +46,21 @@ def collated(samples: Sequence[Any]) -> Any:
             raise ArgumentError(
                 f"[DataLoader] a sample has no {missing[0]!r}, which the first of its batch has; want the same keys"
             )
-        return {key: collated([sample[key] for sample in samples]) for key in first}
+        return {key: collated([sample[key] for sample in samples], join) for key in first}
     if isinstance(first, Sequence):
         lengths = [len(sample) for sample in samples]
         if len(set(lengths)) > 1:
             raise ArgumentError(
                 f"[DataLoader] the samples of a batch have {', '.join(map(str, lengths))} fields; want one number"
             )
-        return [collated(fields) for fields in zip(*samples)]
+        return [collated(fields, join) for fields in zip(*samples)]
     raise ArgumentError(
         f"[DataLoader] a sample has a field of type {type(first).__name__}; want arrays, tensors, numbers, texts, dicts, lists or tuples, "
         "or a collate_fn"
     )
 
 
-def joined(samples: Sequence[Any], join: Callable[[Sequence[Any]], Any]) -> Any:
+def joined(samples: Sequence[Any], join: Join) -> Any:
     """Arrays or tensors along a new first axis."""
     shapes = [list(getattr(x, "shape", np.shape(x) if not isinstance(x, Tensor) else ())) for x in samples]
     for i, shape in enumerate(shapes):
@@ -65,6 +69,55 @@ def joined(samples: Sequence[Any], join: Callable[[Sequence[Any]], Any]) -> Any:
                 f"[DataLoader] samples 0 and {i} of a batch have shapes {shapes[0]} and {shape}; want one shape, or a collate_fn"
             )
     return join(list(samples))
+
+
+def collated_in_place(samples: Sequence[Any]) -> Any:
+    """`collated`, with large arrays in the memory of tensors of the CPU. The library uses memory of tensors that are gone once more,
+    where new memory of the system costs several times as much as what is written into it.
+    """
+    return collated(samples, stacked)
+
+
+def stacked(arrays: Sequence[np.ndarray[Any, Any]]) -> Any:
+    """Arrays along a new first axis: a tensor, if they are large and of one dtype that tensors have."""
+    first = arrays[0]
+    kind = BY_NUMPY.get(first.dtype)
+    if kind is None or first.nbytes * len(arrays) < LARGE or any(x.dtype != first.dtype for x in arrays):
+        return np.stack(arrays)
+    made = blank((len(arrays), *first.shape), kind, cpu)
+    np.stack(arrays, out=memory(made))
+    return made
+
+
+class Recycled:
+    """`collated` for a worker, which has copied the arrays of a batch before it makes the next one: large ones are stacked in the same
+    memory again.
+    """
+
+    def __init__(self) -> None:
+        self._memory: dict[Any, list[np.ndarray[Any, Any]]] = {}  # by dtype and shape
+        self._used: dict[Any, int] = {}  # of these, in this batch
+
+    def __call__(self, samples: Sequence[Any]) -> Any:
+        self._used.clear()
+        if len(self._memory) > MOST_RECYCLED:  # batches of ever other shapes
+            self._memory.clear()
+        return collated(samples, self._stacked)
+
+    def _stacked(self, arrays: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+        first = arrays[0]
+        if first.nbytes * len(arrays) < LARGE or any(x.dtype != first.dtype for x in arrays):
+            return np.stack(arrays)
+        key = first.dtype.str, (len(arrays), *first.shape)
+        i = self._used.get(key, 0)
+        self._used[key] = i + 1
+        kept = self._memory.setdefault(key, [])
+        if i == len(kept):
+            kept.append(np.empty(key[1], first.dtype))
+        return np.stack(arrays, out=kept[i])
+
+
+MOST_RECYCLED = 8  # shapes of arrays
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
@@ -78,12 +131,8 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
     return x
 
 
-def to_tensors(batch: Any, place: Place, fresh: bool = False) -> Any:
-    """A batch with tensors at a place, without gradients.
-
-    Args:
-        fresh: whether nothing else has the arrays, so that tensors of the CPU may be their memory.
-    """
+def to_tensors(batch: Any, place: Place) -> Any:
+    """A batch with tensors at a place, without gradients."""
 
     def one(x: Any) -> Any:
         if isinstance(x, Tensor):
@@ -93,19 +142,12 @@ def to_tensors(batch: Any, place: Place, fresh: bool = False) -> Any:
             raise ArgumentError(
                 f"[DataLoader] a batch has an array of {x.dtype}; want numbers, or a collate_fn that makes some"
             )
-        return from_dlpack(x) if fresh and adoptable(x, place) else array_beside(x, place)
+        return array_beside(x, place)
 
     return mapped(batch, one)
 
 
-def adoptable(x: np.ndarray[Any, Any], place: Place) -> bool:
-    """Whether a tensor may be the memory of an array: NumPy asks for large pages, with which a new array takes a tenth of the time."""
-    large = x.nbytes >= ADOPTED and x.flags.c_contiguous and x.flags.writeable
-    return large and place.is_cpu_place() and x.dtype.name in SHARED and hasattr(x, "__dlpack__")
-
-
-ADOPTED = 1 << 18  # bytes
-SHARED = frozenset({"float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64"})
+LARGE = 1 << 18  # bytes
 
 
 class Fetcher:
@@ -119,11 +161,6 @@ class Fetcher:
     def __init__(self, dataset: Any, collate: Callable[[Any], Any] | None, size: int, drop_last: bool) -> None:
         self.dataset, self.collate, self.size, self.drop_last = dataset, collate, size, drop_last
         self.iterator: Iterator[Any] | None = None
-
-    @property
-    def fresh(self) -> bool:
-        """Whether nothing else has the arrays of its batches."""
-        return self.collate is collated
 
     def start(self) -> None:
         """Begins an epoch."""
@@ -204,6 +241,6 @@ def unpacked(batch: Any, room: Any, place: Place) -> Any:
 
     def one(field: Field) -> Any:
         array: np.ndarray[Any, Any] = np.ndarray(field.shape, field.dtype, room, field.start)
-        return to_tensors(array.copy() if place.is_cpu_place() and array.nbytes >= ADOPTED else array, place, True)
+        return to_tensors(array, place)
 
     return mapped(batch, one)

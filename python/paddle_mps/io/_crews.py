@@ -132,9 +132,7 @@ def work(
                 raise failure
             batch = fetcher.batch(given[1], stopped.is_set)
             answer = (
-                Answer(given[0], ENDED, None)
-                if batch is END
-                else Answer(given[0], BATCH, to_tensors(batch, place, fetcher.fresh))
+                Answer(given[0], ENDED, None) if batch is END else Answer(given[0], BATCH, to_tensors(batch, place))
             )
         except BaseException as error:
             answer = Answer(given[0], FAILED, error)

@@ -16,7 +16,7 @@ from .._core import _place
 from .._core._convert import said
 from .._core._errors import UnsupportedError
 from .._core._place import Place
-from ._batches import END, Fetcher, collated, to_tensors
+from ._batches import END, Fetcher, collated, collated_in_place, to_tensors
 from ._crews import Processes, Threads, Unreadable, copies, why_no_processes
 from ._datasets import IterableDataset, length
 from ._errors import ArgumentError, LengthError, boolean, function_or_none, natural, positive
@@ -154,7 +154,9 @@ class DataLoader:
 
     def _fetcher(self) -> Fetcher:
         size = (self.batch_size or 0) if self._iterable else -1
-        collate = self.collate_fn or (collated if self.auto_collate_batch else None)
+        here = not self.num_workers and self._where().is_cpu_place()
+        own = (collated_in_place if here else collated) if self.auto_collate_batch else None
+        collate = self.collate_fn or own
         return Fetcher(self.dataset, collate, size, self.drop_last)
 
     def _begin(self) -> Any:
@@ -320,7 +322,7 @@ class Batches:
             except StopIteration as error:
                 raise_in_caller(error)
             if batch is not END:
-                return to_tensors(batch, self._loader._where(), self._fetcher.fresh)
+                return to_tensors(batch, self._loader._where())
             break
         self._tasks = None
         raise StopIteration

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._devices._random import seed as seed_devices
 from .._install import install
-from ._batches import END, SMALL, Fetcher, fill, packed
+from ._batches import END, SMALL, Fetcher, Recycled, collated, fill, packed
 from ._errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ def begin(number: int, count: int, seed: int, init: Any, fetcher: Fetcher) -> No
     _process.append(WorkerInfo(number, count, fetcher.dataset, seed_all(number, seed)))
     if init is not None:
         init(number)
+    if fetcher.collate is collated:
+        fetcher.collate = Recycled()
     fetcher.start()
 
 
