@@ -389,7 +389,7 @@ class Decorated(nn.Layer):
         self.inner = nn.Dropout(0.5)
         self.scale = 3.0
 
-    @paddle.jit.to_static  # type: ignore[arg-type]
+    @paddle.jit.to_static
     def forward(self, x: Any) -> Any:
         return self.inner(x) * (self.scale if self.training else 1.0)
 
