@@ -206,4 +206,6 @@ var tolerances = map[string]*Tolerance{
 	"swiglu":               {Float32: 5, Float64: 9, Half: 1, Metal: 23},
 	"root":                 accurate.OnMetal(17),
 	"add_n":                pairwise,
+	// A factor of sigmoid and two products: 2 (2 + 0.5), on Metal 2 (10 + 0.5).
+	"swish": {Float32: 5, Float64: 9, Half: 1, Metal: 21},
 }
