@@ -39,6 +39,11 @@ def store(targets: list[Tensor], results: Any) -> None:
         assign_into(target, result)
 
 
+def chosen(options: dict[str, Any], name: str, usual: float) -> float:
+    """The number that the group of a parameter says under a name, else the optimizer's."""
+    return float(options.get(name, usual))
+
+
 class SGD(Optimizer):
     """parameter - learning_rate * gradient.
 
@@ -99,7 +104,15 @@ class Momentum(Optimizer):
         store(
             [target, velocity],
             _operators.momentum_step(
-                target, gradient, velocity, rate, None, self._momentum, 1.0, self._use_nesterov, 0.0
+                target,
+                gradient,
+                velocity,
+                rate,
+                None,
+                chosen(options, "momentum", self._momentum),
+                1.0,
+                bool(options.get("use_nesterov", self._use_nesterov)),
+                0.0,
             ),
         )
 
@@ -129,26 +142,35 @@ class Adagrad(Optimizer):
         self._first = within("Adagrad", "initial_accumulator_value", initial_accumulator_value, 0.0)
 
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
-        total = self._state("moment", p, self._first)
-        store([target, total], _operators.adagrad_step(target, gradient, total, rate, None, self._epsilon, 0.0, 0.0))
+        total = self._state("moment", p, chosen(options, "initial_accumulator_value", self._first))
+        epsilon = chosen(options, "epsilon", self._epsilon)
+        store([target, total], _operators.adagrad_step(target, gradient, total, rate, None, epsilon, 0.0, 0.0))
 
 
 class _Powers(Optimizer):
-    """What keeps powers of its factors: of beta1, and of beta2, up to the next step."""
+    """What has factors beta1 and beta2, and may keep their powers up to the next step."""
 
     _beta1: float
     _beta2: float
+    _epsilon: float
 
-    def _powers(self, p: Any, *names: str) -> list[Tensor]:
-        factors = {"beta1_pow_acc": self._beta1, "beta2_pow_acc": self._beta2}
+    def _factors(self, options: dict[str, Any]) -> tuple[float, float, float]:
+        """beta1, beta2 and epsilon of a group."""
+        return (
+            chosen(options, "beta1", self._beta1),
+            chosen(options, "beta2", self._beta2),
+            chosen(options, "epsilon", self._epsilon),
+        )
+
+    def _powers(self, p: Any, *factors: float) -> list[Tensor]:
+        """The powers of beta1 and, if it is given too, of beta2."""
         kind = _dtype.float32 if meta(p).dtype.itemsize == 2 else meta(p).dtype
-        return [self._state(name, p, factors[name], (1,), kind) for name in names]
+        names = "beta1_pow_acc", "beta2_pow_acc"
+        return [self._state(name, p, factor, (1,), kind) for name, factor in zip(names, factors)]
 
-    def _raise_powers(self, p: Any, *names: str) -> None:
-        factors = {"beta1_pow_acc": self._beta1, "beta2_pow_acc": self._beta2}
-        for name in names:
-            power = self._accumulators[name][p.name]
-            assign_into(power, power * factors[name])
+    def _raise_powers(self, powers: list[Tensor], *factors: float) -> None:
+        for power, factor in zip(powers, factors):
+            assign_into(power, power * factor)
 
 
 class Adam(_Powers):
@@ -194,13 +216,14 @@ class Adam(_Powers):
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         mean, square = self._state("moment1", p), self._state("moment2", p)
         most = self._state("moment2_max", p) if self._amsgrad else None
-        powers = self._powers(p, "beta1_pow_acc", "beta2_pow_acc")
+        beta1, beta2, epsilon = self._factors(options)
+        powers = self._powers(p, beta1, beta2)
         decay, ratio = self._shrinking(p)
         found = _operators.adamw_step(
-            target, gradient, mean, square, rate, *powers, most, self._beta1, self._beta2, self._epsilon, decay, ratio
+            target, gradient, mean, square, rate, *powers, most, beta1, beta2, epsilon, decay, ratio
         )
         store([target, mean, square, *([] if most is None else [most])], found)
-        self._raise_powers(p, "beta1_pow_acc", "beta2_pow_acc")
+        self._raise_powers(powers, beta1, beta2)
 
 
 class AdamW(Adam):
@@ -286,12 +309,11 @@ class Adamax(_Powers):
 
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         mean, largest = self._state("moment", p), self._state("inf_norm", p)
-        (power,) = self._powers(p, "beta1_pow_acc")
-        found = _operators.adamax_step(
-            target, gradient, mean, largest, rate, power, self._beta1, self._beta2, self._epsilon
-        )
+        beta1, beta2, epsilon = self._factors(options)
+        powers = self._powers(p, beta1)
+        found = _operators.adamax_step(target, gradient, mean, largest, rate, *powers, beta1, beta2, epsilon)
         store([target, mean, largest], found)
-        self._raise_powers(p, "beta1_pow_acc")
+        self._raise_powers(powers, beta1)
 
 
 class Adadelta(Optimizer):
@@ -319,7 +341,8 @@ class Adadelta(Optimizer):
 
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         square, change = self._state("_avg_squared_grad", p), self._state("_avg_squared_update", p)
-        found = _operators.adadelta_step(target, gradient, square, change, rate, self._epsilon, self._rho)
+        epsilon, rho = chosen(options, "epsilon", self._epsilon), chosen(options, "rho", self._rho)
+        found = _operators.adadelta_step(target, gradient, square, change, rate, epsilon, rho)
         store([target, square, change], found)
 
 
@@ -353,18 +376,19 @@ class RMSProp(Optimizer):
 
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         velocity, square, mean = (self._state(name, p) for name in self._kept)
+        centered = bool(options.get("centered", self._centered))
         found = _operators.rmsprop_step(
             target,
             gradient,
             square,
             velocity,
             rate,
-            mean if self._centered else None,
-            self._rho,
-            self._epsilon,
-            self._momentum,
+            mean if centered else None,
+            chosen(options, "rho", self._rho),
+            chosen(options, "epsilon", self._epsilon),
+            chosen(options, "momentum", self._momentum),
         )
-        store([target, square, velocity, *([mean] if self._centered else [])], found)
+        store([target, square, velocity, *([mean] if centered else [])], found)
 
 
 class Lamb(_Powers):
@@ -402,8 +426,10 @@ class Lamb(_Powers):
 
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         mean, square = self._state("moment1", p), self._state("moment2", p)
-        powers = self._powers(p, "beta1_pow_acc", "beta2_pow_acc")
-        excluded = self._exclude_from_weight_decay_fn is not None and self._exclude_from_weight_decay_fn(p)
+        beta1, beta2, epsilon = self._factors(options)
+        powers = self._powers(p, beta1, beta2)
+        excludes = options.get("exclude_from_weight_decay_fn", self._exclude_from_weight_decay_fn)
+        excluded = excludes is not None and excludes(p)
         found = _operators.lamb_step(
             target,
             gradient,
@@ -411,17 +437,17 @@ class Lamb(_Powers):
             square,
             rate,
             *powers,
-            0.0 if excluded else self._lamb_weight_decay,
-            self._beta1,
-            self._beta2,
-            self._epsilon,
+            0.0 if excluded else chosen(options, "lamb_weight_decay", self._lamb_weight_decay),
+            beta1,
+            beta2,
+            epsilon,
             self._always_adapt,
         )
         store([target, mean, square], found)
-        self._raise_powers(p, "beta1_pow_acc", "beta2_pow_acc")
+        self._raise_powers(powers, beta1, beta2)
 
 
-class NAdam(Optimizer):
+class NAdam(_Powers):
     """`Adam` with the mean of the next step (Dozat, 2016).
 
     Args:
@@ -459,15 +485,13 @@ class NAdam(Optimizer):
             power,
             second,
             product,
-            self._beta1,
-            self._beta2,
-            self._epsilon,
-            self._momentum_decay,
+            *self._factors(options),
+            chosen(options, "momentum_decay", self._momentum_decay),
         )
         store([target, mean, square, power, second, product], found)
 
 
-class RAdam(Optimizer):
+class RAdam(_Powers):
     """`Adam` whose divisor counts once its variance is known (Liu and others, 2019)."""
 
     _kept = ("beta1_pow", "beta2_pow", "rho", "moment1", "moment2")
@@ -490,9 +514,7 @@ class RAdam(Optimizer):
     def _update(self, p: Any, target: Tensor, gradient: Tensor, rate: Tensor, options: dict[str, Any]) -> None:
         first, second, rho = (self._state(name, p, 1.0) for name in self._kept[:3])
         mean, square = self._state("moment1", p), self._state("moment2", p)
-        found = _operators.radam_step(
-            target, gradient, mean, square, rate, first, second, rho, self._beta1, self._beta2, self._epsilon
-        )
+        found = _operators.radam_step(target, gradient, mean, square, rate, first, second, rho, *self._factors(options))
         store([target, mean, square, first, second, rho], found)
 
 
