@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from .._arrays._array import concat
 from .._calls import _operators
 from .._calls._grad import enable_grad, no_grad
-from .._layers._vectors import vector_to_parameters
 from ._optimizer import Optimizer, decayed
 
 if TYPE_CHECKING:
@@ -126,6 +125,15 @@ def strong_wolfe(
     return loss, g, t, evaluations
 
 
+def put(vector: Tensor, parameters: list[Any]) -> None:
+    """Writes elements into parameters, one after the other. Frozen ones stay: they may be statistics that forward passes change."""
+    start = 0
+    for p in parameters:
+        if not p.stop_gradient:
+            p.set_value(vector[start : start + p.size].reshape(p.shape).astype(p.dtype))
+        start += p.size
+
+
 class LBFGS(Optimizer):
     """Quasi-Newton steps with the last history_size changes of gradients (Liu and Nocedal, 1989).
 
@@ -166,13 +174,13 @@ class LBFGS(Optimizer):
         self._lbfgs: dict[str, Any] = {"func_evals": 0, "n_iter": 0}
 
     def _parameters(self) -> list[Any]:
-        return [p for group in self._groups for p in group["params"] if not p.stop_gradient]
+        return [p for group in self._groups for p in group["params"]]
 
     def _gradient(self) -> Tensor:
-        """The gradients of all parameters as one vector, after clipping and decay."""
+        """The gradients of all parameters as one vector, after clipping and decay; zeros for frozen ones, so that files are Paddle's."""
         parts = []
         for group in self._groups:
-            pairs = [(p, p.grad) for p in group["params"] if not p.stop_gradient]
+            pairs = [(p, None if p.stop_gradient else p.grad) for p in group["params"]]
             clipped = pairs if group["grad_clip"] is None else group["grad_clip"](pairs)
             for p, g in clipped:
                 zeros = _operators.full(p.place.word, (p.size,), 0.0, p.dtype)
@@ -241,13 +249,13 @@ class LBFGS(Optimizer):
             if self.line_search_fn is not None:
 
                 def at(length: float, origin: Tensor = origin, d: Tensor = d) -> tuple[float, Tensor]:
-                    vector_to_parameters(origin + d * length, parameters)
+                    put(origin + d * length, parameters)
                     return evaluated()[1:]
 
                 loss, g, t, made = strong_wolfe(at, t, d, loss, g, slope, self.tolerance_change)
-                vector_to_parameters(origin + d * t, parameters)
+                put(origin + d * t, parameters)
             else:
-                vector_to_parameters(origin + d * t, parameters)
+                put(origin + d * t, parameters)
                 if i != self.max_iter:
                     _, loss, g = evaluated()
                     made = 1

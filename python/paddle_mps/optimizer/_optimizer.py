@@ -33,8 +33,8 @@ class Optimizer:
 
     Args:
         learning_rate: a number, or a scheduler.
-        parameters: tensors, or dictionaries with "params" and, of these alone, "learning_rate" (a factor), "weight_decay" and
-            "grad_clip".
+        parameters: tensors, or dictionaries with "params" and, of these alone, "learning_rate" (a factor), "weight_decay",
+            "grad_clip", and numbers of the rule by the names of its arguments, such as "beta1" or "momentum".
         weight_decay: a number, which is L2Decay, or a regularizer; a parameter with one of its own has that.
         grad_clip: a ClipGradBy class of paddle.nn.
         name: has no effect.
@@ -226,8 +226,9 @@ class Optimizer:
         target = self._master(p) if self._widens(p) else p
         kind = meta(target).dtype
         gradient = gradient if gradient.dtype is kind else _operators.cast(gradient, kind)
-        if self._rescale_grad != 1:
-            gradient = gradient * self._rescale_grad
+        rescale = float(group["options"].get("rescale_grad", self._rescale_grad))
+        if rescale != 1:
+            gradient = gradient * rescale
         gradient = decayed(target, gradient, getattr(p, "regularizer", None) or group["decay"])
         self._update(p, target, gradient, self._rate(p, kind), group["options"])
         if target is not p:
@@ -268,9 +269,14 @@ class Optimizer:
         if found is None:
             kind = dtype or (_dtype.float32 if self._widens(p) else meta(p).dtype)
             found = filled(meta(p).shape if shape is None else shape, first, kind, meta(p).place)
-            found.name = generate(f"{p.name}_{name}")
+            found.name = generate(f"{self._master(p).name if self._widens(p) else p.name}_{name}")
             found.persistable = True
-            if found.name in self._loaded:
+            if any(key != "master_weights" for key in self._loaded):
+                if found.name not in self._loaded:
+                    raise AssertionError(
+                        f"[step] {found.name!r} is missing in the state that was loaded; want the names of this process: "
+                        "paddle.utils.unique_name.guard() begins anew"
+                    )
                 write(found, self._loaded.pop(found.name))
             group[p.name] = found
         return found
