@@ -211,9 +211,10 @@ def batch_norm(
             same = same if unused is None else regardless(same, unused)
         return same
     result, mean, variance = _operators.batch_norm_training(x, weight, bias, epsilon, channels)
-    with no_grad():
-        follow(running_mean, mean, momentum)
-        follow(running_var, variance, momentum)
+    if meta(x).numel:  # the statistics of nothing are nan
+        with no_grad():
+            follow(running_mean, mean, momentum)
+            follow(running_var, variance, momentum)
     return result
 
 
