@@ -73,7 +73,13 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Any, clip_value: float) -> None:
-    """Brings the elements of gradients within [-clip_value, clip_value], in place."""
+    """Brings the elements of gradients within [-clip_value, clip_value], in place.
+
+    Raises:
+        ValueError: clip_value is below 0.
+    """
+    if clip_value < 0:
+        raise ValueError(f"[clip_grad_value_] clip_value is {clip_value}; want 0 or more")
     with no_grad():
         for g in _gradients(parameters):
             g.copy_(_operators.clip(g, -float(clip_value), float(clip_value)))
