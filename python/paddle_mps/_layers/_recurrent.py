@@ -355,7 +355,17 @@ class _RecurrentLayer(LayerList):
         if initial_states is None:
             given = [full([count, batch, size], 0.0, inputs.dtype) for size in sizes]
         else:
-            given = list(initial_states) if self._mode == "LSTM" else [initial_states]
+            given = list(initial_states) if isinstance(initial_states, (list, tuple)) else [initial_states]
+            got = [list(g.shape) for g in given]
+            if got != [[count, batch, size] for size in sizes]:
+                raise ValueError(
+                    f"[{type(self).__name__}] initial_states have shapes {', '.join(map(str, got)) or 'nothing'}; want "
+                    + ", ".join(str([count, batch, size]) for size in sizes)
+                )
+        if sequence_length is not None and sequence_length.is_floating_point():
+            raise ValueError(
+                f"[{type(self).__name__}] sequence_length is of {sequence_length.dtype.name}; want int32 or int64"
+            )
         lasts: list[list[Any]] = [[] for _ in sizes]
         for i in range(self.num_layers):
             if i and self.dropout:
