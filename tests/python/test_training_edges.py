@@ -119,3 +119,25 @@ def test_recurrent_layers_check_their_states() -> None:
     with pytest.raises(ValueError, match="sequence_length is of float32"):
         gru(x, None, paddle.ones([2]))
     assert gru(x, (state,))[0].tolist() == gru(x, state)[0].tolist()
+
+
+def test_minimize_steps_each_group_by_its_own_numbers() -> None:
+    p, q = (nn.Parameter(paddle.to_tensor([1.0])) for _ in range(2))
+    rule = optimizer.SGD(0.1, parameters=[{"params": [p], "weight_decay": 1.0}, {"params": [q]}])
+    loss = (p + q).sum()
+    loss.backward()
+    rule.minimize(loss)
+    np.testing.assert_allclose([p.item(), q.item()], [0.8, 0.9], rtol=1e-6)
+
+
+def test_two_parameters_of_one_name_do_not_share_state() -> None:
+    p, q = (paddle.create_parameter([2], "float32", name="same") for _ in range(2))
+    with pytest.raises(ValueError, match="the name 'same'"):
+        optimizer.Adam(0.1, parameters=[p, q])
+
+
+def test_the_state_of_a_scheduler_is_not_left_out() -> None:
+    p = nn.Parameter(paddle.to_tensor([1.0]))
+    with pytest.raises(AssertionError, match="'LR_Scheduler' is missing"):
+        optimizer.SGD(optimizer.lr.StepDecay(0.1, 2), parameters=[p]).set_state_dict({})
+    optimizer.SGD(optimizer.lr.LambdaDecay(0.1, lambda epoch: 1.0), parameters=[p]).set_state_dict({})

@@ -17,7 +17,7 @@ from .._core._objects import Tensor, meta
 from .._layers._clipping import ClipGradBase
 from .._layers._names import generate
 from ..regularizer import L1Decay, L2Decay, WeightDecayRegularizer
-from .lr import LRScheduler
+from .lr import LambdaDecay, LRScheduler
 
 if TYPE_CHECKING:
     from .._core._dtype import DType
@@ -92,6 +92,12 @@ class Optimizer:
         known = {id(p) for other in self._groups for p in other["params"]}
         if any(id(p) in known for p in inside):
             raise ValueError(f"[{own}] a parameter is in two groups; want it in one")
+        names = {p.name: p for other in self._groups for p in other["params"]} if self._kept else {}
+        for p in inside if self._kept else ():
+            if names.setdefault(p.name, p) is not p:
+                raise ValueError(
+                    f"[{own}] two parameters have the name {p.name!r}; want names that differ: they key the state"
+                )
         if "learning_rate" in group:
             for p in inside:
                 p.optimize_attr = {"learning_rate": float(group["learning_rate"])}
@@ -155,8 +161,12 @@ class Optimizer:
 
     def apply_gradients(self, params_grads: Pairs) -> list[Any]:
         """Changes parameters by the gradients that they are paired with, after clipping and decay; returns an empty list."""
+        given = list(params_grads)
+        places = {id(p): i for i, group in enumerate(self._groups) for p in group["params"]}
         with no_grad():
-            self._apply(list(params_grads), {**self._groups[0], "params": [p for p, _ in params_grads]})
+            for i, group in enumerate(self._groups):  # those of no group count to the first
+                pairs = [pair for pair in given if places.get(id(pair[0]), 0) == i]
+                self._apply(pairs, {**group, "params": [p for p, _ in pairs]})
         return []
 
     def backward(
@@ -300,12 +310,15 @@ class Optimizer:
         `paddle.utils.unique_name.guard()` begins anew.
 
         Raises:
-            AssertionError: what is kept already is missing.
+            AssertionError: what is kept already, or the state of the scheduler, is missing.
         """
         state = dict(state_dict)
         scheduler = state.pop("LR_Scheduler", None)
-        if isinstance(self._learning_rate, LRScheduler) and scheduler is not None:
-            self._learning_rate.set_state_dict(scheduler)
+        if isinstance(self._learning_rate, LRScheduler):
+            if scheduler is None and not isinstance(self._learning_rate, LambdaDecay):
+                raise AssertionError("[set_state_dict] 'LR_Scheduler' is missing; want the state of the scheduler too")
+            if scheduler:
+                self._learning_rate.set_state_dict(scheduler)
         self._loaded = state
         for name, found in self._master_weights.items():
             stored = state.get("master_weights", {}).get(name)
