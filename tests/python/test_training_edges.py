@@ -116,8 +116,11 @@ def test_recurrent_layers_check_their_states() -> None:
             lstm(x, (state, paddle.ones(wrong)))
     with pytest.raises(ValueError, match="initial_states have shapes"):
         gru(x, (state, state))
-    with pytest.raises(ValueError, match="sequence_length is of float32"):
-        gru(x, None, paddle.ones([2]))
+    for lengths in (paddle.ones([2]), [2, 3], np.array([2, 3])):
+        with pytest.raises(ValueError, match="want a tensor of int32 or int64"):
+            gru(x, None, lengths)
+    with pytest.raises(ValueError, match="initial_states have shapes NoneType, NoneType"):
+        lstm(x, (None, None))
     assert gru(x, (state,))[0].tolist() == gru(x, state)[0].tolist()
 
 

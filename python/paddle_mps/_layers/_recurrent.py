@@ -14,7 +14,7 @@ from .._arrays._array import concat, split, stack
 from .._arrays._creation import full
 from .._calls import _operators
 from .._core import _dtype
-from .._core._objects import meta
+from .._core._objects import Tensor, meta
 from .._functional import _all as F
 from .._maths._ops import matmul
 from ._containers import LayerList
@@ -23,7 +23,6 @@ from ._layer import Layer
 from ._parameter import ParamAttr
 
 if TYPE_CHECKING:
-    from .._tensor import Tensor
     from ._parameter import ParamAttrLike
 
 
@@ -356,16 +355,17 @@ class _RecurrentLayer(LayerList):
             given = [full([count, batch, size], 0.0, inputs.dtype) for size in sizes]
         else:
             given = list(initial_states) if isinstance(initial_states, (list, tuple)) else [initial_states]
-            got = [list(g.shape) for g in given]
+            got = [list(g.shape) if hasattr(g, "shape") else type(g).__name__ for g in given]
             if got != [[count, batch, size] for size in sizes]:
                 raise ValueError(
                     f"[{type(self).__name__}] initial_states have shapes {', '.join(map(str, got)) or 'nothing'}; want "
                     + ", ".join(str([count, batch, size]) for size in sizes)
                 )
-        if sequence_length is not None and sequence_length.is_floating_point():
-            raise ValueError(
-                f"[{type(self).__name__}] sequence_length is of {sequence_length.dtype.name}; want int32 or int64"
-            )
+        if sequence_length is not None:
+            whole = isinstance(sequence_length, Tensor) and meta(sequence_length).dtype in (_dtype.int32, _dtype.int64)
+            if not whole:
+                kind = getattr(sequence_length, "dtype", type(sequence_length).__name__)
+                raise ValueError(f"[{type(self).__name__}] sequence_length is {kind}; want a tensor of int32 or int64")
         lasts: list[list[Any]] = [[] for _ in sizes]
         for i in range(self.num_layers):
             if i and self.dropout:
