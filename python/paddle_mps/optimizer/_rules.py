@@ -142,7 +142,9 @@ class _Powers(Optimizer):
     def _powers(self, p: Any, *names: str) -> list[Tensor]:
         factors = {"beta1_pow_acc": self._beta1, "beta2_pow_acc": self._beta2}
         kind = _dtype.float32 if meta(p).dtype.itemsize == 2 else meta(p).dtype
-        return [self._state(name, p, factors[name], (1,), kind) for name in names]
+        found = [self._state(name, p, factors[name], (1,), kind) for name in names]
+        # One axis of a power would become one of the results of a parameter that has none.
+        return found if meta(p).shape else [_operators.reshape(power, ()) for power in found]
 
     def _raise_powers(self, p: Any, *names: str) -> None:
         factors = {"beta1_pow_acc": self._beta1, "beta2_pow_acc": self._beta2}
