@@ -506,7 +506,7 @@ def test_a_name_is_given_to_one_parameter() -> None:
             lambda: nn.LSTM(2, 2, 2, weight_ih_attr=paddle.ParamAttr(name="ih")),
             lambda: [paddle.create_parameter([1], "float32", name="p") for _ in range(2)],
         ):
-            with pytest.raises(ValueError, match="is named '(w|shared|ih|p)' already"):
+            with pytest.raises(ValueError, match=r"is named '(w|shared|ih|p)' already"):
                 again()
         with unique_name.guard():
             assert nn.Linear(1, 1, weight_attr="w").weight.name == "w"
