@@ -133,7 +133,8 @@ def spectral_norm(
         raise RuntimeError(f"[spectral_norm] {name!r} has spectral norm already")
     if dim is None:
         dim = 1 if isinstance(layer, (Conv1DTranspose, Conv2DTranspose, Conv3DTranspose, Linear)) else 0
-    skip(layer), skip(layer)  # u and v
+    for _ in ("u", "v"):
+        skip(layer)
     weight: Any = layer._parameters.pop(name)
     hook = SpectralNormHook(name, n_power_iterations, dim, eps)
     with no_grad():
