@@ -496,6 +496,55 @@ def test_names_are_numbered_as_in_paddle() -> None:
     unique_name.switch(before)
 
 
+def test_a_name_is_given_to_one_parameter() -> None:
+    """What optimizers keep is found by the names: two parameters of one name would share their moments."""
+    with unique_name.guard():
+        nn.Linear(1, 1, weight_attr=paddle.ParamAttr(name="w"))
+        for again in (
+            lambda: nn.Linear(1, 1, weight_attr="w"),
+            lambda: nn.Linear(1, 1, weight_attr="shared", bias_attr="shared"),
+            lambda: nn.LSTM(2, 2, 2, weight_ih_attr=paddle.ParamAttr(name="ih")),
+            lambda: [paddle.create_parameter([1], "float32", name="p") for _ in range(2)],
+        ):
+            with pytest.raises(ValueError, match=r"is named '(w|shared|ih|p)' already"):
+                again()
+        with unique_name.guard():
+            assert nn.Linear(1, 1, weight_attr="w").weight.name == "w"
+        with pytest.raises(ValueError, match="already"):
+            nn.Linear(1, 1, weight_attr="w")
+        before = unique_name.switch()
+        assert nn.Linear(1, 1, weight_attr="w").weight.name == "w"
+        unique_name.switch(*before)
+        with pytest.raises(ValueError, match="already"):
+            nn.Linear(1, 1, weight_attr="w")
+
+
+def test_all_parameters_count_in_names() -> None:
+    """As recorded from Paddle, whose layers make parameters that are not seen: files of optimizers have these numbers."""
+
+    def number() -> int:
+        return int(nn.Parameter(paddle.ones([1])).name.rpartition("_")[2])
+
+    with unique_name.guard():
+        assert nn.Parameter(paddle.ones([1])).name == "_eager_param_base_0"
+        nn.Linear(2, 2)
+        assert number() == 3
+        nn.LSTM(2, 2, 2, "bidirect")
+        assert number() == 3 + 18
+        nn.GRU(2, 2, bias_ih_attr=False)
+        assert number() == 21 + 6
+        net = nn.utils.weight_norm(nn.Linear(2, 2))
+        assert [p.name for p in net.parameters()] == ["linear_1.b_0", "linear_1.w_1", "linear_1.w_2"]
+        assert number() == 27 + 5
+        nn.utils.remove_weight_norm(net)
+        assert net.weight.name == "linear_1.w_3" and number() == 32 + 2
+        net = nn.utils.spectral_norm(nn.Linear(2, 2))
+        assert net.create_parameter([1]).name == "linear_2.w_3" and number() == 34 + 6
+        net = copy.deepcopy(nn.Linear(2, 2))
+        assert [p.name for p in net.parameters()] == ["linear_3.w_0_deepcopy_0", "linear_3.b_0_deepcopy_1"]
+        assert number() == 40 + 5
+
+
 def test_lazy_parameters() -> None:
     with paddle.LazyGuard():
         net = nn.Linear(3, 3)

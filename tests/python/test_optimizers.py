@@ -77,3 +77,40 @@ def test_steps_on_a_device(case: str) -> None:
         compare(case, optimizers.answer(paddle, case, "float32"), want, 2e-3 if case.startswith("LBFGS") else 1e-6)
     finally:
         paddle.set_device(before)
+
+
+SCALARS = {  # what PaddlePaddle's make of 2 in three steps of x ** 2 * 4; Rprop has no answer there
+    "SGD()": 1.95248,
+    "Momentum()": 1.911,
+    "Adagrad(learning_rate=0.1)": 1.78009,
+    "Adam()": 1.997,
+    "Adam(amsgrad=True)": 1.997,
+    "AdamW()": 1.99694,
+    "Adamax()": 1.997,
+    "Adadelta()": 1.99999,
+    "RMSProp(learning_rate=0.1)": 1.1556,
+    "Lamb()": 1.99401,
+    "NAdam()": 1.99486,
+    "RAdam()": 1.95225,
+    "ASGD()": 1.95248,
+}
+
+
+@pytest.mark.parametrize("case", SCALARS)
+def test_parameters_without_axes(case: str) -> None:
+    """As for a temperature that is learned. Powers of beta have one axis."""
+    p = paddle.nn.Parameter(paddle.to_tensor(2.0))
+    q = paddle.nn.Parameter(paddle.to_tensor([2.0, 2.0]))
+    optimizer = eval(
+        f"paddle.optimizer.{case.replace('(', '(parameters=[p, q], ')}", {"paddle": paddle, "p": p, "q": q}
+    )
+    for _ in range(3):
+        optimizer.clear_grad()
+        (p**2 * q).sum().backward()
+        optimizer.step()
+    assert p.shape == []
+    assert float(p) == pytest.approx(SCALARS[case], abs=1e-5)
+    kept = {name: x.shape for name, x in optimizer.state_dict().items() if name.startswith(p.name)}
+    assert all(
+        shape == ([1] if "_pow_acc" in name or name.endswith(("_y_0", "_m_0")) else []) for name, shape in kept.items()
+    )

@@ -134,9 +134,12 @@ def test_minimize_steps_each_group_by_its_own_numbers() -> None:
 
 
 def test_two_parameters_of_one_name_do_not_share_state() -> None:
-    p, q = (paddle.create_parameter([2], "float32", name="same") for _ in range(2))
+    made = []
+    for _ in range(2):
+        with paddle.utils.unique_name.guard():
+            made.append(paddle.create_parameter([2], "float32", name="same"))
     with pytest.raises(ValueError, match="the name 'same'"):
-        optimizer.Adam(0.1, parameters=[p, q])
+        optimizer.Adam(0.1, parameters=made)
 
 
 def test_the_state_of_a_scheduler_is_not_left_out() -> None:

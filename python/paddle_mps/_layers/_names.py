@@ -23,7 +23,21 @@ class Generator:
         return f"{self.prefix}{key}_{number}"
 
 
+class Taken:
+    """The names that parameters have had."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __call__(self, name: str) -> bool:
+        """Whether a parameter has had this name, which it has from now on."""
+        known = name in self.names
+        self.names.add(name)
+        return known
+
+
 _current = [Generator()]
+_taken = [Taken()]
 
 
 def generate(key: str) -> str:
@@ -31,28 +45,45 @@ def generate(key: str) -> str:
     return _current[-1](key)
 
 
-def switch(new_generator: Generator | None = None, new_para_name_checker: object = None) -> tuple[Generator, None]:
-    """Counts with another generator, a new one by default, from now on; returns the one before, which can be given back.
+def take(name: str) -> None:
+    """Gives a name to a parameter. What optimizers keep has the name too, so two parameters of one would share it.
+
+    Raises:
+        ValueError: a parameter has it already.
+    """
+    if _taken[-1](name):
+        raise ValueError(
+            f"[create_parameter] a parameter is named {name!r} already; want another name, or None for one with a number"
+        )
+
+
+def switch(
+    new_generator: Generator | None = None, new_para_name_checker: Taken | None = None
+) -> tuple[Generator, Taken]:
+    """Counts with another generator, a new one by default, from now on; returns what was in use, which can be given back.
 
     Args:
-        new_para_name_checker: has no effect; Paddle's static programs need it.
+        new_para_name_checker: the names that parameters have had; none by default.
     """
-    before = _current[-1]
+    before = _current[-1], _taken[-1]
     _current[-1] = Generator() if new_generator is None else new_generator
-    return before, None
+    _taken[-1] = Taken() if new_para_name_checker is None else new_para_name_checker
+    return before
 
 
 @contextlib.contextmanager
 def guard(new_generator: str | bytes | Generator | None = None) -> Iterator[None]:
-    """Within the block names are counted from 0, with a prefix if a text is given."""
+    """Within the block names are counted from 0, with a prefix if a text is given, and no name is taken."""
     if isinstance(new_generator, (str, bytes)):
         prefix = new_generator.decode() if isinstance(new_generator, bytes) else new_generator
         new_generator = Generator(prefix)
     _current.append(Generator() if new_generator is None else new_generator)
+    _taken.append(Taken())
     try:
         yield
     finally:
         _current.pop()
+        _taken.pop()
 
 
 def snake_case(name: str) -> str:

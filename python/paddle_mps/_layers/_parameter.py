@@ -17,7 +17,7 @@ from .._devices import _default_place
 from .._tensor import Tensor, rebuild
 from . import _initializers
 from ._initializers import Initializer
-from ._names import generate
+from ._names import generate, take
 
 if TYPE_CHECKING:
     from .._core._dtype import DTypeLike
@@ -51,7 +51,7 @@ class Parameter(Tensor):
         source = filled((0,), 0.0, _dtype.float32, _place.current()) if data is None else data
         if not isinstance(source, Tensor):
             source = to_tensor(source)
-        return parameter(source, generate("_eager_param_base"), ParamAttr(trainable=requires_grad))
+        return parameter(source, count(), ParamAttr(trainable=requires_grad))
 
     @property
     def trainable(self) -> bool:
@@ -82,7 +82,9 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         """A parameter with a copy of the elements, and a name of its own."""
-        made = parameter(self.detach().clone(), generate(f"{self.name}_deepcopy"), ParamAttr(trainable=self.trainable))
+        count()
+        name = self.name + generate("_deepcopy")
+        made = parameter(self.detach().clone(), name, ParamAttr(trainable=self.trainable))
         for name in _MARKS:
             put(made, name, copy.deepcopy(getattr(self, name), memo))
         return made
@@ -158,6 +160,17 @@ def attribute(given: Any) -> ParamAttr | None:
     )
 
 
+def count() -> str:
+    """The name of a parameter that has no other one. All parameters count, as in Paddle."""
+    return generate("_eager_param_base")
+
+
+def skip(layer: Any) -> None:
+    """Counts a parameter that Paddle makes for a layer and that is not seen: later names are those of Paddle."""
+    take(generate(f"{layer.full_name()}.w"))
+    count()
+
+
 def parameter(source: Tensor, name: str, attr: ParamAttr) -> Parameter:
     """A parameter over the memory of a tensor."""
     handle = ctypes.c_uint64()
@@ -221,6 +234,8 @@ def made(
     kind, place = _default_place.fit(kind) if device is None else (kind, _place.place(device))
     initializer = initializer_of(attr, is_bias, default)
     sizes = tuple(dims(shape))
+    take(name)
+    count()
     with no_grad():
         if _depth[0]:
             lazy = parameter(filled(sizes, 0.0, kind, place), name, attr)
@@ -258,6 +273,8 @@ def create_parameter(
         raise TypeError(
             f"[create_parameter] default_initializer is {type(default_initializer).__name__}; want an Initializer or None"
         )
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"[create_parameter] name is {type(name).__name__}; want str or None")
     if name is not None and said.name is None:
         said = copy.copy(said)
         said.name = name

@@ -20,7 +20,7 @@ from .._maths._ops import matmul
 from ._containers import LayerList
 from ._initializers import Constant, Uniform
 from ._layer import Layer
-from ._parameter import ParamAttr
+from ._parameter import ParamAttr, skip
 
 if TYPE_CHECKING:
     from ._parameter import ParamAttrLike
@@ -331,6 +331,8 @@ class _RecurrentLayer(LayerList):
             for d, each in enumerate(self._cells(i)):
                 for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
                     setattr(self, f"{name}_l{i}{'_reverse' if d else ''}", getattr(each, name))
+        if len(self.parameters()) == 4 * num_layers * self.num_directions:
+            skip(self)  # all of them in one piece
 
     def _cells(self, i: int) -> list[Any]:
         layer = self[i]

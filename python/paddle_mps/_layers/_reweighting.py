@@ -11,7 +11,7 @@ from .._matrices._statistics import norm
 from .._randomness._sampling import randn
 from ._convolutions import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from ._norms import power_iteration, rows_first
-from ._parameter import ParamAttr, parameter
+from ._parameter import ParamAttr, skip
 from ._products import Linear
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
             del layer._parameters[f"{name}_g"], layer._forward_pre_hooks[number]
             layer._buffers.pop(name, None)
             layer._non_persistable_buffer_names_set.discard(name)
-            layer.add_parameter(name, parameter(weight, kept.name, ParamAttr(trainable=kept.trainable)))
+            made: Any = layer.create_parameter(list(weight.shape), ParamAttr(trainable=kept.trainable), weight.dtype)
+            made.set_value(weight)
+            layer.add_parameter(name, made)
             return layer
     raise ValueError(f"[remove_weight_norm] {type(layer).__name__} has no weight norm of {name!r}")
 
@@ -131,6 +133,8 @@ def spectral_norm(
         raise RuntimeError(f"[spectral_norm] {name!r} has spectral norm already")
     if dim is None:
         dim = 1 if isinstance(layer, (Conv1DTranspose, Conv2DTranspose, Conv3DTranspose, Linear)) else 0
+    for _ in ("u", "v"):
+        skip(layer)
     weight: Any = layer._parameters.pop(name)
     hook = SpectralNormHook(name, n_power_iterations, dim, eps)
     with no_grad():

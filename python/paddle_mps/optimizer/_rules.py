@@ -168,6 +168,11 @@ class _Powers(Optimizer):
         names = "beta1_pow_acc", "beta2_pow_acc"
         return [self._state(name, p, factor, (1,), kind) for name, factor in zip(names, factors)]
 
+    @staticmethod
+    def _fitted(p: Any, powers: list[Tensor]) -> list[Tensor]:
+        """Powers without their axis for a parameter that has none: the axis would become one of the results."""
+        return powers if meta(p).shape else [_operators.reshape(power, ()) for power in powers]
+
     def _raise_powers(self, powers: list[Tensor], *factors: float) -> None:
         for power, factor in zip(powers, factors):
             assign_into(power, power * factor)
@@ -220,7 +225,7 @@ class Adam(_Powers):
         powers = self._powers(p, beta1, beta2)
         decay, ratio = self._shrinking(p)
         found = _operators.adamw_step(
-            target, gradient, mean, square, rate, *powers, most, beta1, beta2, epsilon, decay, ratio
+            target, gradient, mean, square, rate, *self._fitted(p, powers), most, beta1, beta2, epsilon, decay, ratio
         )
         store([target, mean, square, *([] if most is None else [most])], found)
         self._raise_powers(powers, beta1, beta2)
@@ -311,7 +316,9 @@ class Adamax(_Powers):
         mean, largest = self._state("moment", p), self._state("inf_norm", p)
         beta1, beta2, epsilon = self._factors(options)
         powers = self._powers(p, beta1)
-        found = _operators.adamax_step(target, gradient, mean, largest, rate, *powers, beta1, beta2, epsilon)
+        found = _operators.adamax_step(
+            target, gradient, mean, largest, rate, *self._fitted(p, powers), beta1, beta2, epsilon
+        )
         store([target, mean, largest], found)
         self._raise_powers(powers, beta1)
 
@@ -436,7 +443,7 @@ class Lamb(_Powers):
             mean,
             square,
             rate,
-            *powers,
+            *self._fitted(p, powers),
             0.0 if excluded else chosen(options, "lamb_weight_decay", self._lamb_weight_decay),
             beta1,
             beta2,
