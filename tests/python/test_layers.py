@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import gc
 import pathlib
@@ -494,6 +495,12 @@ def test_names_are_numbered_as_in_paddle() -> None:
     before, _ = unique_name.switch()
     assert nn.Linear(1, 1).full_name() == "linear_0"
     unique_name.switch(before)
+
+
+def test_sequential_of_an_ordered_dict() -> None:
+    net = nn.Sequential(collections.OrderedDict(first=nn.Linear(2, 3), act=nn.ReLU()))
+    assert [name for name, _ in net.named_children()] == ["first", "act"]
+    assert list(net.state_dict()) == ["first.weight", "first.bias"]
 
 
 def test_a_name_is_given_to_one_parameter() -> None:

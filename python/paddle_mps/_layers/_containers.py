@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,15 @@ class Sequential(Layer):
     """Calls layers one after the other, each with the result of the one before.
 
     Args:
-        layers: layers, or pairs of a name and a layer; else their numbers are their names.
+        layers: layers, whose names are their numbers; or pairs of a name and a layer; or one OrderedDict of layers by their names.
     """
 
-    def __init__(self, *layers: Layer | tuple[str, Layer] | list[Any]) -> None:
+    def __init__(self, *layers: Layer | tuple[str, Layer] | list[Any] | collections.OrderedDict[str, Layer]) -> None:
         super().__init__()
-        if layers and isinstance(layers[0], (list, tuple)):
+        if len(layers) == 1 and isinstance(layers[0], collections.OrderedDict):
+            for name, layer in layers[0].items():
+                self.add_sublayer(name, layer)
+        elif layers and isinstance(layers[0], (list, tuple)):
             for name, layer in pairs("Sequential", layers):
                 self.add_sublayer(str(name), layer)
         else:
