@@ -503,6 +503,11 @@ def test_sequential_of_an_ordered_dict() -> None:
     assert list(net.state_dict()) == ["first.weight", "first.bias"]
 
 
+def test_sequential_of_a_list_is_no_layer_with_a_layer_for_its_name() -> None:
+    with pytest.raises(TypeError, match="element 0 has a layer for its key"):
+        nn.Sequential([nn.ReLU(), nn.Tanh()])
+
+
 def test_a_name_is_given_to_one_parameter() -> None:
     """What optimizers keep is found by the names: two parameters of one name would share their moments."""
     with unique_name.guard():

@@ -264,7 +264,7 @@ def pairs(name: str, given: Any) -> Iterable[tuple[str, Any]]:
     """Keys and values of a mapping, of a container, or of pairs.
 
     Raises:
-        TypeError: it is none of them.
+        TypeError: it is none of them, or a key is a layer.
         ValueError: an element is no pair.
     """
     if isinstance(given, (Mapping, LayerDict)):
@@ -277,6 +277,10 @@ def pairs(name: str, given: Any) -> Iterable[tuple[str, Any]]:
     for i, pair in enumerate(found):
         if not isinstance(pair, Iterable) or len(list(pair)) != 2:
             raise ValueError(f"[{name}] element {i} is {type(pair).__name__}; want a pair of a key and a value")
+        if isinstance(next(iter(pair)), Layer):
+            raise TypeError(
+                f"[{name}] element {i} has a layer for its key; want a key and a value, or layers without a list"
+            )
     return found
 
 
