@@ -264,6 +264,16 @@ def test_modules(traced: bool, end: str, keep: bool, how: str, before: tuple[int
     assert held() == before
 
 
+def test_layers_of_a_trace_are_not_kept(before: tuple[int, int]) -> None:
+    def once() -> None:
+        net = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.Tanh())
+        run = paddle.jit.to_static(lambda x: net(x))
+        run(leaf(2)).sum().backward()
+
+    once()
+    assert held() == before
+
+
 # What is in reach stays.
 
 

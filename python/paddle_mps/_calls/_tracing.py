@@ -247,5 +247,6 @@ class Trace:
 
     def _ended(self) -> None:
         _thread.trace = None
+        _thread.layers = []  # the thread would keep the layers of its last trace
         if id(self) in traces:
             traces.remove(id(self))
